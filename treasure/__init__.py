@@ -1,0 +1,3 @@
+"""Treasure: a focused web crawler for Scrapy."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,57 @@
+"""Crawl: the decisions of one crawl, apart from how pages are fetched.
+
+The Scrapy middleware and the plain loop of the evaluation both ask this object, so that what we
+measure is what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from treasure.ddc.judge import Judge
+from treasure.pages import Link, Page, Verdict
+from treasure.strategies.base import Arrival, Strategy
+
+
+class Observer(Protocol):
+    """Watches arrivals, as the T-Graph's watchdog does."""
+
+    def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
+        """Take in a page and its links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about one page."""
+
+    verdict: Verdict
+    links: Sequence[Link]
+    scores: Sequence[float]
+    rescored: Mapping[int, float] = field(default_factory=dict)
+
+
+class Crawl:
+    """Judge, learn, score: once per page."""
+
+    def __init__(self, judge: Judge, strategy: Strategy, observers: Sequence[Observer] = ()) -> None:
+        self.judge = judge
+        self.strategy = strategy
+        self.observers = observers
+
+    def arrived(
+        self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
+    ) -> Decision:
+        """Decide about *page*, which came in for the queued *url*, and its admissible *links*."""
+        verdict = self.judge.verdict(page)
+        arrival = Arrival(url, page, verdict, depth, score)
+        self.strategy.learn(arrival)
+        for observer in self.observers:
+            observer.observe(arrival, links)
+        scores = self.strategy.score(arrival, links) if links else []
+        return Decision(verdict, links, scores, self.strategy.rescored())
+
+    def failed(self, url: str) -> None:
+        """Take in that *url* led nowhere."""
+        self.strategy.failed(url)

@@ -1,0 +1,1 @@
+"""Judge: on topic or not, once per page. (Contract; see the class.)"""

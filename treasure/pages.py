@@ -1,0 +1,168 @@
+"""Page, Link, Verdict: the words everything else speaks.
+
+A page is read once into one list of words in reading order. Its title, headings, blocks and
+anchors are spans of that list, so that any of them can be scored with prefix sums and no text
+is copied. Spans count words, not characters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treasure.text import VOCABULARY
+
+CONTEXT_WORDS = 12
+"""Words of a link's context on each side of its anchor, within its block."""
+
+
+class Span(NamedTuple):
+    """Words ``start`` to ``stop`` (not included) of a page."""
+
+    start: int
+    stop: int
+
+    def __bool__(self) -> bool:
+        return self.stop > self.start
+
+
+EMPTY = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its level (1 to 6) and its words."""
+
+    level: int
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list, table cell or the like: what the papers call break points.
+
+    *heading* is the index of the nearest heading above, -1 when there is none.
+    *boilerplate* marks navigation, headers, footers and menus.
+    """
+
+    kind: str
+    span: Span
+    heading: int
+    boilerplate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page, once per distinct URL and block."""
+
+    url: str
+    anchor: Span
+    anchor_text: str
+    block: int
+    tag_path: str
+    nofollow: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as we read it. *words* start with the title, then the body in reading order."""
+
+    url: str
+    title: str
+    title_span: Span
+    words: list[str]
+    terms: NDArray[np.int32]
+    """Vocabulary id of each word's stem; -1 for stop words and numbers."""
+    headings: Sequence[Heading]
+    blocks: Sequence[Block]
+    links: Sequence[Link]
+    language: str = ""
+    """The language the page declares, as an ISO 639-1 code; empty when it declares none."""
+    canonical: str = ""
+    """The address in rel=canonical, absolute; empty when there is none."""
+    description: str = ""
+    robots: frozenset[str] = frozenset()
+    """Directives of the robots meta tag: noindex, nofollow, none, noarchive, ..."""
+    html: str = field(default="", repr=False, compare=False)
+    scripted_shell: bool = False
+    """True when the page has scripts and next to no text: it may need a browser."""
+
+    def context(self, link: Link, width: int = CONTEXT_WORDS) -> Span:
+        """Return the link's context: *width* words each side of the anchor, within its block."""
+        block = self.blocks[link.block].span
+        return Span(
+            max(block.start, link.anchor.start - width), min(block.stop, link.anchor.stop + width)
+        )
+
+    def counts(self, span: Span) -> Counter[int]:
+        """Return the term frequencies of *span*, stop words left out."""
+        counts = Counter(self.terms[span.start : span.stop].tolist())
+        counts.pop(-1, None)
+        return counts
+
+    def text(self, span: Span) -> str:
+        """Return the words of *span* as lower-case text."""
+        return " ".join(self.words[span.start : span.stop])
+
+    @cached_property
+    def main_heading(self) -> Span:
+        """MH of the T-Graph papers: the first h1, else the title."""
+        for heading in self.headings:
+            if heading.level == 1 and heading.span:
+                return heading.span
+        return self.title_span
+
+    def immediate_heading(self, block: Block) -> Span:
+        """ISH: the nearest heading above *block*, unless that is the main heading itself."""
+        if block.heading < 0:
+            return EMPTY
+        span = self.headings[block.heading].span
+        return EMPTY if span == self.main_heading else span
+
+    def section_headings(self, block: Block) -> list[Span]:
+        """SH: the headings that contain the immediate one, outermost first, without the main."""
+        spans: list[Span] = []
+        if block.heading >= 0:
+            level = self.headings[block.heading].level
+            for heading in reversed(self.headings[: block.heading]):
+                if heading.level < level:
+                    level = heading.level
+                    if heading.span != self.main_heading:
+                        spans.append(heading.span)
+        return spans[::-1]
+
+    @cached_property
+    def main_terms(self) -> NDArray[np.int32]:
+        """Terms of the title and of all blocks that are not boilerplate, stop words left out."""
+        keep = [self.terms[self.title_span.start : self.title_span.stop]]
+        keep += [self.terms[b.span.start : b.span.stop] for b in self.blocks if not b.boilerplate]
+        terms = np.concatenate(keep) if keep else self.terms
+        return terms[terms >= 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of one page."""
+
+    relevance: float
+    """Probability of being on topic, 0 to 1."""
+    on_topic: bool
+    topic: str = ""
+    """Name of the topic it fits best, where a crawl has several."""
+    numbers: tuple[tuple[str, float], ...] = ()
+    """D-numbers of the page with their share of the galaxy, best first."""
+    unsure: bool = False
+    """Too little text, or another language: a policy decided, not the evidence."""
+    reason: str = ""
+
+
+def stems(page: Page, span: Span) -> list[str]:
+    """Return the stems of *span*, stop words left out."""
+    return [VOCABULARY.stem(t) for t in page.terms[span.start : span.stop].tolist() if t >= 0]

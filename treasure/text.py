@@ -1,0 +1,107 @@
+"""Words, stop words and stems.
+
+Words are runs of letters and digits in lower case; stems are Porter's original algorithm
+(PyStemmer's ``porter``, equal to NLTK's ORIGINAL_ALGORITHM). A vocabulary gives each stem a
+number, so that texts become integer arrays. Numbers are of this process: whatever is saved is
+saved as stems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+STOP = -1
+"""Vocabulary id of stop words, numbers and monsters."""
+
+MAX_WORD_LENGTH = 40
+MAX_STEMS = 1 << 20
+"""A crawl of millions of pages meets millions of misspellings; past this many they are dropped."""
+MAX_CACHED_WORDS = 1 << 21
+
+_WORD = re.compile(r"[^\W_]+")
+
+STOP_WORDS = frozenset(
+    """a about above after again against all almost also although always am among an and another any
+    are aren around as at away back be became because become been before being below between both but
+    by came can cannot could couldn did didn do does doesn doing don done down during each either else
+    even ever every few for from further get gets given go goes got had hadn has hasn have haven having
+    he her here hers herself him himself his how however if in into is isn it its itself just know
+    least less let like likely ll made make makes many may me might mine more most much must my myself
+    near need never no nor not now of off often on once one only onto or other others our ours
+    ourselves out over own part per perhaps put quite rather re really s said same say says see seem
+    seen several shall she should shouldn since so some something soon still such t take than that the
+    their theirs them themselves then there therefore these they thing things this those though three
+    through thus to together too took toward two under until up upon us use used uses using ve very
+    want was wasn way we well went were weren what when where whether which while who whole whom whose
+    why will with within without won would wouldn yet you your yours yourself yourselves""".split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of *text* in lower case."""
+    return _WORD.findall(text.lower())
+
+
+class Vocabulary(dict[str, int]):
+    """Maps a word to the number of its stem, learning new words as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stemmer = Stemmer.Stemmer("porter", 0)
+        self._numbers: dict[str, int] = {}
+        self._stems: list[str] = []
+
+    def __missing__(self, word: str) -> int:
+        number = self._number(word)
+        if len(self) < MAX_CACHED_WORDS:
+            self[word] = number
+        return number
+
+    def _number(self, word: str) -> int:
+        if (
+            word in STOP_WORDS
+            or len(word) > MAX_WORD_LENGTH
+            or (len(word) == 1 and word.isascii())
+            or word.isdigit()
+        ):
+            return STOP
+        stem = self._stemmer.stemWord(word)
+        number = self._numbers.get(stem)
+        if number is None:
+            if len(self._stems) >= MAX_STEMS:
+                return STOP
+            number = self._numbers[stem] = len(self._stems)
+            self._stems.append(stem)
+        return number
+
+    def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """Return the stem numbers of *words*, STOP for those that do not count."""
+        return np.fromiter(map(self.__getitem__, words), dtype=np.int32)
+
+    def id_of_stem(self, stem: str) -> int:
+        """Return the number of a stem that was saved earlier; no stemming is done."""
+        number = self._numbers.get(stem)
+        if number is None:
+            if len(self._stems) >= MAX_STEMS:
+                return STOP
+            number = self._numbers[stem] = len(self._stems)
+            self._stems.append(stem)
+        return number
+
+    def stem(self, number: int) -> str:
+        """Return the stem behind *number*."""
+        return self._stems[number]
+
+    @property
+    def size(self) -> int:
+        """How many stems are known."""
+        return len(self._stems)
+
+
+VOCABULARY = Vocabulary()
+"""The vocabulary of this process."""
