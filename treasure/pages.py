@@ -50,12 +50,15 @@ class Block:
 
     *heading* is the index of the nearest heading above, -1 when there is none.
     *boilerplate* marks navigation, headers, footers and menus.
+    *whole* is the span of the whole list for a list item, and *span* itself for all others.
     """
 
     kind: str
+    """paragraph, item, cell or heading."""
     span: Span
     heading: int
     boilerplate: bool
+    whole: Span
 
 
 @dataclass(frozen=True, slots=True)
