@@ -22,6 +22,11 @@ MAX_WORDS = 200_000
 MAX_LINKS = 5_000
 MAX_ANCHOR_CHARS = 500
 MAX_PATH_TAGS = 8
+MAX_NODES = 300_000
+MAX_NESTING = 2_000
+"""Parsers take time quadratic in the depth of a page; what lies deeper is not read."""
+MANY_TAGS = 10_000
+"""Pages with fewer tags cannot be deep enough to hurt, and are not checked."""
 
 _SKIPPED = frozenset(
     "script style noscript template svg math iframe object canvas select option textarea head "
@@ -45,6 +50,11 @@ _NAVIGATION_NAMES = re.compile(
     r"headerlink|related-?bar|login|catlinks|advert|sponsor)",
     re.IGNORECASE,
 )
+_NESTING_TAG = re.compile(
+    r"<(/?)(?!(?:p|li|dt|dd|td|th|tr|option|br|hr|img|input|meta|link|area|base|col|wbr|source|"
+    r"param|embed|track)\b)[a-z]",
+    re.IGNORECASE,
+)
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
@@ -59,7 +69,7 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     if isinstance(html, bytes):
         html = decode(html)
     try:
-        tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+        tree = LexborHTMLParser(_not_too_deep(html).encode("utf-8", "replace"))
     except (SelectolaxError, ValueError) as error:
         raise UnreadablePageError(f"{url} cannot be parsed: {error}") from error
     walk = _Walk(url, max_links)
@@ -69,6 +79,18 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     else:
         walk.read_frames(tree.css("frame[src]"))
     return walk.page(html)
+
+
+def _not_too_deep(html: str) -> str:
+    """Return *html* up to where its elements nest deeper than MAX_NESTING."""
+    if html.count("<") < MANY_TAGS:
+        return html
+    depth = 0
+    for tag in _NESTING_TAG.finditer(html):
+        depth += -1 if tag[1] else 1
+        if depth > MAX_NESTING:
+            return html[: tag.start()]
+    return html
 
 
 @dataclass
@@ -148,7 +170,9 @@ class _Walk:
     def read_body(self, body: LexborNode, role_headings: set[int]) -> None:
         """Walk over the body: down, then to the next sibling, then up."""
         node: LexborNode | None = body
-        while node is not None:
+        for _ in range(MAX_NODES):
+            if node is None:
+                break
             tag = node.tag
             child = None
             if tag == "-text":

@@ -1,0 +1,273 @@
+"""VirtualWeb: a web in a WARC file, the same at every run.
+
+A response record per URL; a URL without a record is a 404. Records are found once, by their
+offset, and read when they are asked for, so a web of many gigabytes needs little memory. A damaged
+file gives what can be read and says how much could not (``damaged_bytes``).
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from treasure.errors import WebError
+from treasure.extract import read_page
+from treasure.pages import Page
+from treasure.urls import canonical
+
+_GZIP = b"\x1f\x8b\x08"
+MAX_RECORD_BYTES = 256 * 1024 * 1024
+MAX_HOPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An archived HTTP response."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = field(repr=False)
+
+    def header(self, name: str) -> str:
+        """Return the first header called *name*, or an empty string."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(frozen=True, slots=True)
+class WebTopic:
+    """A topic of a virtual web with its truth."""
+
+    name: str
+    ddc: str
+    description: str
+    seeds: tuple[str, ...]
+    on_topic_seeds: tuple[str, ...]
+    targets: frozenset[str]
+
+
+class VirtualWeb:
+    """The pages of a WARC file by URL."""
+
+    def __init__(self, path: Path, data: mmap.mmap) -> None:
+        self.path = path
+        self._data = data
+        self._offsets: dict[str, int] = {}
+        self._canonical: dict[str, str] = {}
+        self.damaged_bytes = 0
+        self._index()
+
+    @classmethod
+    def open(cls, path: str | Path) -> VirtualWeb:
+        """Open a WARC file; raise WebError when it is none."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is empty"
+            raise WebError(f"The web {path} cannot be read: {reason}. Expected a WARC file.") from None
+        web = cls(path, data)
+        if not web._offsets:
+            raise WebError(
+                f"{path} is no WARC file with response records. Expected .warc or .warc.gz"
+                " (compressed record by record)."
+            )
+        return web
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __contains__(self, url: str) -> bool:
+        return self._find(url) is not None
+
+    def urls(self) -> Iterator[str]:
+        """Return every URL that has a record, in the order of the file."""
+        return iter(self._offsets)
+
+    def get(self, url: str) -> Response | None:
+        """Return the response for *url*, without its fragment; None is a 404."""
+        found = self._find(url)
+        if found is None:
+            return None
+        record = self._record(self._offsets[found])
+        return _response(found, record[1]) if record else None
+
+    def follow(self, url: str) -> Response | None:
+        """Return the response at the end of the redirects from *url*, MAX_HOPS at most."""
+        from treasure.urls import join
+
+        response = self.get(url)
+        for _ in range(MAX_HOPS):
+            if response is None or not 300 <= response.status < 400:
+                return response
+            response = self.get(join(response.url, response.header("location")))
+        return None
+
+    def page(self, url: str) -> Page | None:
+        """Return the page at *url*, redirects followed; None when there is no 200 page."""
+        response = self.follow(url)
+        if response is None or response.status != 200:
+            return None
+        return read_page(response.url, response.body)
+
+    def _find(self, url: str) -> str | None:
+        url = url.partition("#")[0]
+        if url in self._offsets:
+            return url
+        return self._canonical.get(canonical(url))
+
+    # -- records
+
+    def _index(self) -> None:
+        size = len(self._data)
+        offset = 0
+        while offset < size:
+            record = self._record(offset, head_only=True)
+            if record is None:
+                following = self._next_record(offset + 1)
+                self.damaged_bytes += following - offset
+                offset = following
+                continue
+            headers, _, offset_after = record
+            if headers.get("warc-type") == "response":
+                url = headers.get("warc-target-uri", "").strip("<>").partition("#")[0]
+                if url:
+                    self._offsets.setdefault(url, offset)
+                    self._canonical.setdefault(canonical(url), url)
+            offset = offset_after
+
+    def _next_record(self, start: int) -> int:
+        zipped, plain = self._data.find(_GZIP, start), self._data.find(b"WARC/1.", start)
+        found = [position for position in (zipped, plain) if position >= 0]
+        return min(found) if found else len(self._data)
+
+    def _record(
+        self, offset: int, *, head_only: bool = False
+    ) -> tuple[dict[str, str], bytes, int] | None:
+        """Return headers, payload and the next offset of a record; None when it is damaged."""
+        if self._data[offset : offset + 3] == _GZIP:
+            unzipped = self._unzip(offset)
+            if unzipped is None:
+                return None
+            raw, following = unzipped
+            parsed = _record_headers(raw)
+            if parsed is None:
+                return None
+            headers, body_start, length = parsed
+            if len(raw) < body_start + length or _record_headers(raw[body_start + length :].lstrip()):
+                return None
+            return headers, b"" if head_only else raw[body_start : body_start + length], following
+        end = self._data.find(b"\r\n\r\n", offset)
+        if end < 0:
+            return None
+        parsed = _record_headers(self._data[offset : end + 4])
+        if parsed is None:
+            return None
+        headers, body_start, length = parsed
+        start, stop = offset + body_start, offset + body_start + length
+        if stop > len(self._data):
+            return None
+        following = stop
+        while self._data[following : following + 2] == b"\r\n":
+            following += 2
+        return headers, b"" if head_only else self._data[start:stop], following
+
+    def _unzip(self, offset: int) -> tuple[bytes, int] | None:
+        decompressor = zlib.decompressobj(wbits=31)
+        parts, position, total = [], offset, 0
+        try:
+            while not decompressor.eof and position < len(self._data) and total < MAX_RECORD_BYTES:
+                chunk = self._data[position : position + 65_536]
+                part = decompressor.decompress(chunk, MAX_RECORD_BYTES)
+                total += len(part)
+                parts.append(part)
+                position += len(chunk)
+        except zlib.error:
+            return None
+        if not decompressor.eof:
+            return None
+        return b"".join(parts), position - len(decompressor.unused_data)
+
+
+def _record_headers(raw: bytes) -> tuple[dict[str, str], int, int] | None:
+    """Return the WARC headers of *raw*, where its payload begins and how long it is."""
+    end = raw.find(b"\r\n\r\n")
+    if not raw.startswith(b"WARC/1.") or end < 0:
+        return None
+    headers = {}
+    for line in raw[:end].decode("utf-8", "replace").split("\r\n")[1:]:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    length = headers.get("content-length", "")
+    return (headers, end + 4, int(length)) if length.isascii() and length.isdigit() else None
+
+
+def _response(url: str, payload: bytes) -> Response | None:
+    head, separator, body = payload.partition(b"\r\n\r\n")
+    lines = head.decode("utf-8", "replace").split("\r\n")
+    status_line = lines[0].split(" ", 2)
+    if not separator or len(status_line) < 2 or not status_line[1].isdigit():
+        return None
+    headers = []
+    for line in lines[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers.append((name.strip(), value.strip()))
+    response = Response(url, int(status_line[1]), tuple(headers), body)
+    if "chunked" in response.header("transfer-encoding").lower():
+        kept = tuple(pair for pair in headers if pair[0].lower() != "transfer-encoding")
+        return Response(url, response.status, kept, _unchunked(body))
+    return response
+
+
+def _unchunked(body: bytes) -> bytes:
+    parts, position = [], 0
+    while True:
+        end = body.find(b"\r\n", position)
+        size_text = body[position:end].split(b";")[0].strip() if end >= 0 else b""
+        try:
+            size = int(size_text, 16)
+        except ValueError:
+            return body if not parts else b"".join(parts)
+        if size <= 0:
+            return b"".join(parts)
+        parts.append(body[end + 2 : end + 2 + size])
+        position = end + 2 + size + 2
+
+
+def read_web_topics(path: str | Path) -> list[WebTopic]:
+    """Read a ``topics.json``; raise WebError that names what is wrong."""
+    path = Path(path)
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WebError(f"The topics {path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise WebError(f"{path} is no JSON: {error}.") from None
+    if not isinstance(rows, list):
+        raise WebError(f"{path} must hold a list of topics. Got {type(rows).__name__} instead.")
+    return [_web_topic(path, number, row) for number, row in enumerate(rows, 1)]
+
+
+def _web_topic(path: Path, number: int, row: Any) -> WebTopic:
+    try:
+        return WebTopic(
+            name=str(row["name"]),
+            ddc=str(row.get("ddc", "")),
+            description=str(row.get("description", "")),
+            seeds=tuple(row["seeds"]),
+            on_topic_seeds=tuple(row.get("on_topic_seeds", ())),
+            targets=frozenset(row["targets"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise WebError(
+            f"Topic {number} of {path} is incomplete ({error}): expected name, ddc, description,"
+            " seeds, on_topic_seeds and targets."
+        ) from None
