@@ -102,7 +102,9 @@ class _Walk:
     base: str = ""
     words: list[str] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
+    block_texts: list[str] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     title: str = ""
@@ -297,8 +299,10 @@ class _Walk:
     def _flush(self) -> None:
         """Cut the pending text into words."""
         if self.pending:
-            self.words += text.words("".join(self.pending))
+            raw = "".join(self.pending)
             self.pending.clear()
+            self.words += text.words(raw)
+            self.raw.append(raw)
 
     def _cut(self) -> None:
         """End a block where block-level elements begin or end; an open anchor goes first."""
@@ -313,7 +317,10 @@ class _Walk:
         self._flush()
         span = Span(self.block_start, len(self.words))
         if not span and not self.block_links:
+            self.raw.clear()
             return
+        self.block_texts.append("".join(self.raw))
+        self.raw.clear()
         level, self.heading_level = self.heading_level, 0
         kind = "paragraph"
         if level:
@@ -362,6 +369,7 @@ class _Walk:
             headings=self.headings,
             blocks=self._finished_blocks(),
             links=self.links,
+            block_texts=self.block_texts,
             language=self.language,
             canonical=self.canonical,
             description=self.description,

@@ -86,6 +86,8 @@ class Page:
     headings: Sequence[Heading]
     blocks: Sequence[Block]
     links: Sequence[Link]
+    block_texts: Sequence[str] = field(default=(), repr=False)
+    """The text of each block as it was written."""
     language: str = ""
     """The language the page declares, as an ISO 639-1 code; empty when it declares none."""
     canonical: str = ""
@@ -140,6 +142,16 @@ class Page:
                     if heading.span != self.main_heading:
                         spans.append(heading.span)
         return spans[::-1]
+
+    @cached_property
+    def main_text(self) -> str:
+        """The text of all blocks that are not boilerplate, a line each, as it was written."""
+        lines = (
+            " ".join(written.split())
+            for block, written in zip(self.blocks, self.block_texts, strict=True)
+            if not block.boilerplate and block.span
+        )
+        return "\n".join(lines)
 
     @cached_property
     def main_terms(self) -> NDArray[np.int32]:
