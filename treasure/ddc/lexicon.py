@@ -1,0 +1,265 @@
+"""The lexicon as the crawler uses it: packed, memory-mapped, matched on integers.
+
+``Lexicon.load()`` opens the one that travels with the package (also from inside a zipped egg),
+or a packed file that ``TREASURE_DDC_LEXICON`` names. A text is found as terms: phrases before
+words, the longest phrase first, over Porter stems; stop words are skipped on both sides.
+
+Packed stems have numbers of their own; at load they are tied to the vocabulary of this process,
+so that a page's ``terms`` array is looked up as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treasure.ddc.classes import stems_of
+from treasure.ddc.container import load, open_file, unpack_strings
+from treasure.ddc.numbers import belongs, digits, normal, pointed
+from treasure.errors import LexiconError
+from treasure.text import VOCABULARY, words
+
+SETTING = "TREASURE_DDC_LEXICON"
+_FILTER_BITS = 18
+_MIX = np.int64(0x9E3779B1)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Terms found in a text, in reading order: their numbers in the lexicon, and where.
+
+    *start* and *stop* count words of the text; stop words inside a phrase are part of it.
+    """
+
+    term: NDArray[np.int32]
+    start: NDArray[np.int32]
+    stop: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.term)
+
+
+class Lexicon:
+    """Terms, the D-numbers they point to, and our names for the numbers."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], meta: dict[str, Any], source: str) -> None:
+        self.source = source
+        self.meta = meta
+        try:
+            self._surfaces = arrays["surfaces"]
+            self.numbers = unpack_strings(arrays["numbers"])
+            """Every D-number that has a name, in order."""
+            self._names = dict(zip(self.numbers, unpack_strings(arrays["names"]), strict=True))
+            self.term_start: NDArray[np.int32] = arrays["term_start"]
+            self.term_stems: NDArray[np.int32] = arrays["term_stems"]
+            self.posting_start: NDArray[np.int32] = arrays["posting_start"]
+            self.posting_number: NDArray[np.int32] = arrays["posting_number"]
+            self.posting_weight: NDArray[np.float32] = arrays["posting_weight"]
+            self.posting_place: NDArray[np.int32] = arrays["posting_place"]
+            """Where in its class's line a term stands; the first are the most telling."""
+            self.rarity: NDArray[np.float32] = arrays["rarity"]
+            self._stems = unpack_strings(arrays["stems"])
+        except (KeyError, ValueError):
+            raise LexiconError(
+                f"{source} was packed by another version of Treasure. Pack or import it again."
+            ) from None
+        self._tie_to_vocabulary()
+        self._index_terms()
+
+    @classmethod
+    def load(cls, path: str | None = None) -> Lexicon:
+        """Return the lexicon at *path*, else the one the environment names, else our own.
+
+        The same path gives the same object as long as the file does not change.
+        """
+        path = path or os.environ.get(SETTING) or ""
+        if not path:
+            return _own()
+        try:
+            stamp = Path(path).stat().st_mtime_ns
+        except OSError:
+            raise LexiconError(
+                f"There is no packed lexicon {path}. Make one with 'treasure ddc import',"
+                f" or leave {SETTING} empty to use our own."
+            ) from None
+        return _opened(path, stamp)
+
+    # -- looking up
+
+    @property
+    def size(self) -> int:
+        """How many distinct terms there are."""
+        return len(self.rarity)
+
+    def name(self, number: str) -> str:
+        """Return our name for *number* or, where it has none, for the nearest class above it."""
+        rest = digits(normal(number))
+        while rest:
+            name = self._names.get(pointed(rest))
+            if name:
+                return name
+            rest = rest[:-1]
+        return ""
+
+    def __contains__(self, number: str) -> bool:
+        return normal(number) in self._names
+
+    def term(self, index: int) -> str:
+        """Return a term as it was written."""
+        return self.surfaces[index]
+
+    def find(self, term: str) -> int | None:
+        """Return the index of *term* (any form with the same stems), if it is in the lexicon."""
+        ids = [self._stem_place.get(stem, -1) for stem in stems_of(term)]
+        if len(ids) == 1:
+            found = int(self._single[ids[0]]) if ids[0] >= 0 else -1
+            return None if found < 0 else found
+        return self._phrases.get(tuple(ids))
+
+    def numbers_of(self, term: int) -> list[tuple[str, float]]:
+        """Return the numbers a term points to, with weights."""
+        span = slice(self.posting_start[term], self.posting_start[term + 1])
+        return [
+            (self.numbers[number], float(weight))
+            for number, weight in zip(
+                self.posting_number[span], self.posting_weight[span], strict=True
+            )
+        ]
+
+    def terms_of(self, number: str) -> list[str]:
+        """Return the terms that point to *number* itself, as they were written."""
+        place = self.numbers.index(normal(number))
+        postings = np.flatnonzero(self.posting_number == place)
+        terms = np.searchsorted(self.posting_start, postings, side="right") - 1
+        return [self.surfaces[index] for index in terms]
+
+    @lru_cache(maxsize=256)  # noqa: B019 - lexicons live as long as the process
+    def under(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Return, for each of ``numbers``, whether it lies under one of *prefixes*."""
+        return np.array([belongs(number, prefixes) for number in self.numbers], np.bool_)
+
+    @cached_property
+    def regions(self) -> list[NDArray[np.int32]]:
+        """For each depth (from 1) the region that each number lies in; -1 where it is too short.
+
+        A region is given as the index of the first number that lies in it.
+        """
+        strings = [digits(number) for number in self.numbers]
+        depths = []
+        for depth in range(1, max(map(len, strings), default=0) + 1):
+            first: dict[str, int] = {}
+            depths.append(
+                np.array(
+                    [
+                        first.setdefault(own[:depth], place) if len(own) >= depth else -1
+                        for place, own in enumerate(strings)
+                    ],
+                    np.int32,
+                )
+            )
+        return depths
+
+    @cached_property
+    def surfaces(self) -> list[str]:
+        """Every term as it was written."""
+        return unpack_strings(self._surfaces)
+
+    # -- matching
+
+    def match_text(self, text: str) -> Hits:
+        """Return the terms found in *text*."""
+        return self.match(VOCABULARY.ids(words(text)))
+
+    def match(self, terms: NDArray[np.int32]) -> Hits:
+        """Return the terms found in a text given as vocabulary ids, as in ``Page.terms``."""
+        kept = np.flatnonzero(terms >= 0)
+        ids = terms[kept]
+        known = self._stem_of.take(ids, mode="clip")
+        known[ids >= len(self._stem_of)] = -1
+        found = self._single.take(known)  # known == -1 takes the last place, which holds -1
+        width = np.ones(len(found), np.int32)
+        if len(known) > 1:
+            self._match_phrases(known, found, width)
+        places = np.flatnonzero(found >= 0)
+        start = kept[places]
+        stop = kept[places + width[places] - 1] + 1
+        return Hits(found[places], start.astype(np.int32), stop.astype(np.int32))
+
+    def _match_phrases(
+        self, known: NDArray[np.int32], found: NDArray[np.int32], width: NDArray[np.int32]
+    ) -> None:
+        pairs = _pair_hash(known[:-1], known[1:])
+        candidates = np.flatnonzero(self._pair_filter.take(pairs))
+        if not len(candidates):
+            return
+        sequence = known.tolist()
+        phrases, longest = self._phrases, self._longest
+        free = 0
+        for place in candidates.tolist():
+            if place < free:
+                continue
+            for size in range(longest.get((sequence[place], sequence[place + 1]), 1), 1, -1):
+                term = phrases.get(tuple(sequence[place : place + size]))
+                if term is not None:
+                    found[place] = term
+                    width[place] = size
+                    found[place + 1 : place + size] = -1
+                    free = place + size
+                    break
+
+    def _tie_to_vocabulary(self) -> None:
+        ids = np.fromiter(map(VOCABULARY.id_of_stem, self._stems), np.int32, len(self._stems))
+        self.vocabulary_ids = ids
+        """Vocabulary id of each packed stem."""
+        self._stem_of = np.full(VOCABULARY.size + 1, -1, np.int32)
+        usable = ids >= 0
+        self._stem_of[ids[usable]] = np.flatnonzero(usable)
+
+    @cached_property
+    def _stem_place(self) -> dict[str, int]:
+        return {stem: place for place, stem in enumerate(self._stems)}
+
+    def _index_terms(self) -> None:
+        sizes = np.diff(self.term_start)
+        singles = np.flatnonzero(sizes == 1)
+        self._single = np.full(len(self._stems) + 1, -1, np.int32)
+        self._single[self.term_stems[self.term_start[singles]]] = singles
+        stems = self.term_stems.tolist()
+        starts = self.term_start.tolist()
+        self._phrases: dict[tuple[int, ...], int] = {}
+        longest: dict[tuple[int, int], int] = defaultdict(int)
+        for term in np.flatnonzero(sizes > 1).tolist():
+            phrase = tuple(stems[starts[term] : starts[term + 1]])
+            self._phrases[phrase] = term
+            longest[phrase[:2]] = max(longest[phrase[:2]], len(phrase))
+        self._longest = dict(longest)
+        pairs = np.array(list(longest), np.int32).reshape(-1, 2)
+        self._pair_filter = np.zeros(1 << _FILTER_BITS, np.bool_)
+        self._pair_filter[_pair_hash(pairs[:, 0], pairs[:, 1])] = True
+
+
+def _pair_hash(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return a place in the filter that tells most pairs of stems that begin no phrase."""
+    mixed = (first.astype(np.int64) * 31 + second) * _MIX
+    return (mixed >> 13) & ((1 << _FILTER_BITS) - 1)
+
+
+@lru_cache(maxsize=1)
+def _own() -> Lexicon:
+    resource = files("treasure.ddc") / "data" / "lexicon.bin"
+    if isinstance(resource, Path):
+        return Lexicon(*open_file(resource), "our own lexicon")
+    return Lexicon(*load(resource.read_bytes(), "our own lexicon"), "our own lexicon")
+
+
+@lru_cache(maxsize=4)
+def _opened(path: str, _stamp: int) -> Lexicon:
+    return Lexicon(*open_file(Path(path)), path)

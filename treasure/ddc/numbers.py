@@ -1,0 +1,74 @@
+"""D-numbers: Dewey numbers as the papers write them.
+
+A D-number is a string, never a number: zeros in front count (005). Without a decimal point the
+trailing zeros say nothing and are dropped, so that 520 becomes "52", the beginning of all that
+belongs to it; with a point nothing is dropped (TG, "Exploiting DDC"). Two numbers share a topic
+as deep as their digits agree; the point is only for the eye.
+
+Decisions (ALGORITHMS 1): 000 becomes "0", the class; 001 stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from treasure.errors import UserError
+
+_FORM = re.compile(r"\d{1,3}|\d{3}\.\d+")
+EXPECTED = "one to three digits, or three digits, a point and more digits, such as 520 or 595.789"
+
+
+class NumberError(UserError, ValueError):
+    """Something that is no Dewey number."""
+
+
+@lru_cache(maxsize=1 << 16)
+def normal(number: str) -> str:
+    """Return *number* as the papers write it: "520" -> "52", "000" -> "0", "595.789" as it is."""
+    number = number.strip()
+    if not _FORM.fullmatch(number) or not number.isascii():
+        raise NumberError(f"{number!r} is no Dewey number. Expected {EXPECTED}.")
+    return number if "." in number else number.rstrip("0") or "0"
+
+
+def written(number: str) -> str:
+    """Return a D-number as libraries write it, with three digits at least: "52" -> "520"."""
+    return number if "." in number else number.ljust(3, "0")
+
+
+def digits(number: str) -> str:
+    """Return the digits of a D-number, without the point."""
+    return number.replace(".", "")
+
+
+def pointed(digits: str) -> str:
+    """Return digits as a D-number: "595789" -> "595.789"; the inverse of ``digits``."""
+    return f"{digits[:3]}.{digits[3:]}" if len(digits) > 3 else digits
+
+
+def length(number: str) -> int:
+    """Return how precise a D-number is: its digits, the point not counted."""
+    return len(digits(number))
+
+
+def shared_depth(one: str, other: str) -> int:
+    """Return how many digits two D-numbers have in common from the left."""
+    depth = 0
+    for a, b in zip(digits(one), digits(other), strict=False):
+        if a != b:
+            break
+        depth += 1
+    return depth
+
+
+def belongs(number: str, topics: Iterable[str]) -> bool:
+    """Return whether a D-number lies under one of *topics*: 523.4 under 52, 5 not under 52."""
+    own = digits(number)
+    return any(own.startswith(digits(topic)) for topic in topics)
+
+
+def looks_like_number(text: str) -> bool:
+    """Return whether *text* was meant as a Dewey number; it may still be a wrong one."""
+    return bool(re.fullmatch(r"\s*[\d.]+\s*", text))
