@@ -26,18 +26,20 @@ MAX_URL_CHARACTERS = 4_096
 """Longer addresses are no addresses; browsers and servers give up near here as well."""
 
 TRACKING_PREFIXES = ("utm_", "mtm_", "pk_", "piwik_", "matomo_", "hsa_", "_hs", "at_", "wt_zmc")
-TRACKING_PARAMETERS = frozenset(
+_TRACKING = (
     "_branch_match_id _ga _gl _ke _openstat cmpid cvid dclid dm_i ef_id epik fb_action_ids "
     "fb_action_types fb_ref fb_source fbclid gad_source gbraid gclid gclsrc gs_l hsctatracking "
     "icid igsh igshid li_fat_id mc_cid mc_eid mkt_tok ml_subscriber ml_subscriber_hash msclkid "
     "ncid oicd oly_anon_id oly_enc_id rb_clickid s_cid s_kwcid sc_cid spm srsltid "
     "trk_contact trk_msg trk_module trk_sid ttclid twclid vero_conv vero_id wbraid wickedid "
-    "yclid ysclid zanpid".split()  # noqa: SIM905 - a list would be thrice as long
+    "yclid ysclid zanpid"
 )
-SESSION_PARAMETERS = frozenset(
+TRACKING_PARAMETERS = frozenset(_TRACKING.split())
+_SESSIONS = (
     "phpsessid jsessionid cfid cftoken sessionid session_id sessid oscsid zenid xtcsid "
-    "aspxautodetectcookiesupport".split()  # noqa: SIM905
+    "aspxautodetectcookiesupport"
 )
+SESSION_PARAMETERS = frozenset(_SESSIONS.split())
 AMBIGUOUS_SESSION_PARAMETERS = frozenset({"sid", "s", "session"})
 """Sessions only when the value looks like one: forums write ``sid=`` and 32 hex digits."""
 
