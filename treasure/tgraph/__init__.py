@@ -1,0 +1,1 @@
+"""The T-Graph: what leads to targets, learned from examples or from the crawl itself."""

@@ -1,0 +1,232 @@
+"""Nodes in columns: some 300 bytes each, where objects would take ten times as much.
+
+A node has a number for life. Its row changes when forgotten nodes are swept out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treasure.errors import GraphError
+from treasure.tgraph.columns import Column
+from treasure.tgraph.components import Components
+from treasure.tgraph.index import GONE, Index
+
+MAX_DESTINATIONS = 8
+NOWHERE, OLD, NEW = range(3)
+"""Which index a node is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A paragraph or list with links, as seen from outside. Its distance is its level."""
+
+    source: str
+    """The page that holds it."""
+    distance: int
+    """Documents to download, by following one of its links, to hold a target."""
+    components: Components
+    destinations: tuple[str, ...] = ()
+    """Pages one step nearer to a target that its links lead to, at most MAX_DESTINATIONS."""
+    fetches: int = 0
+    """How many links that matched this node were followed."""
+    hits: float = 0.0
+    """The sum of the relevance of what they led to."""
+    used: int = 0
+    """When such a link was last followed, in pages of the crawl."""
+    dead: bool = False
+    number: int = -1
+
+    @property
+    def title(self) -> str:
+        """A few words to call it by: the most frequent stems of its most telling component."""
+        ish, _, mh, dc = self.components.stems()
+        for part in (ish, dc, mh):
+            if part:
+                return " ".join(sorted(part, key=lambda stem: -part[stem])[:4])
+        return ""
+
+
+class NodeTable:
+    """All nodes of a graph by row."""
+
+    def __init__(self) -> None:
+        self._columns = {
+            "number": Column(np.int64),
+            "distance": Column(np.int8),
+            "mask": Column(np.uint8),
+            "dead": Column(np.bool_),
+            "gone": Column(np.bool_),
+            "fetches": Column(np.int32),
+            "hits": Column(np.float32),
+            "used": Column(np.int32),
+            "start": Column(np.int64),
+            "size": Column(np.int32),
+            "home": Column(np.int8),
+            "slot": Column(np.int32),
+        }
+        self._keys = Column(np.int32)
+        self._counts = Column(np.uint16)
+        self._sources: list[str] = []
+        self._destinations: list[tuple[str, ...]] = []
+        self._shared: dict[str, str] = {}
+        self._rows: dict[int, int] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._rows
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column, forgotten rows included; writing to it counts."""
+        return self._columns[name].values
+
+    def row(self, number: int) -> int:
+        """Return where the node is now."""
+        try:
+            return self._rows[number]
+        except KeyError:
+            raise GraphError(f"The T-Graph has no node {number}.") from None
+
+    def live_rows(self) -> NDArray[np.int64]:
+        """Return the rows that hold nodes, oldest first."""
+        return np.flatnonzero(~self.column("gone"))
+
+    @property
+    def swept_share(self) -> float:
+        """Share of rows that hold nothing any more."""
+        rows = len(self._sources)
+        return (rows - len(self._rows)) / rows if rows else 0.0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the columns and the row numbers; URLs not counted."""
+        columns = [*self._columns.values(), self._keys, self._counts]
+        return sum(column.nbytes for column in columns) + 100 * len(self._rows)
+
+    def add(self, node: Node) -> int:
+        """Add *node* and return its number: its own if it has one, else the next."""
+        if not len(node.components.keys):
+            raise GraphError(f"A node needs words. Got none from {node.source}.")
+        number = self._next if node.number < 0 else node.number
+        if number in self._rows:
+            raise GraphError(f"The T-Graph has a node {number} already.")
+        self._next = max(self._next, number + 1)
+        values: dict[str, Any] = {
+            "number": number,
+            "distance": node.distance,
+            "mask": node.components.mask,
+            "dead": node.dead,
+            "gone": False,
+            "fetches": node.fetches,
+            "hits": node.hits,
+            "used": node.used,
+            "start": len(self._keys),
+            "size": len(node.components.keys),
+            "home": NOWHERE,
+            "slot": -1,
+        }
+        for name, column in self._columns.items():
+            column.append(values[name])
+        self._keys.extend(node.components.keys)
+        self._counts.extend(node.components.counts)
+        self._rows[number] = len(self._sources)
+        self._sources.append(self._share(node.source))
+        self._destinations.append(self._few(node.destinations))
+        return number
+
+    def remove(self, number: int) -> None:
+        """Forget a node; its row stays empty until the next sweep."""
+        row = self.row(number)
+        del self._rows[number]
+        self.column("gone")[row] = True
+
+    def node(self, number: int) -> Node:
+        """Return the node called *number*."""
+        row = self.row(number)
+        return Node(
+            source=self._sources[row],
+            distance=int(self.column("distance")[row]),
+            components=self.components(row),
+            destinations=self._destinations[row],
+            fetches=int(self.column("fetches")[row]),
+            hits=float(self.column("hits")[row]),
+            used=int(self.column("used")[row]),
+            dead=bool(self.column("dead")[row]),
+            number=number,
+        )
+
+    def source(self, row: int) -> str:
+        """Return the page that the node in *row* comes from."""
+        return self._sources[row]
+
+    def destinations(self, row: int) -> tuple[str, ...]:
+        """Return where the node in *row* leads."""
+        return self._destinations[row]
+
+    def components(self, row: int) -> Components:
+        """Return the words of the node in *row*."""
+        start = int(self.column("start")[row])
+        stop = start + int(self.column("size")[row])
+        return Components(
+            self._keys.values[start:stop].copy(), self._counts.values[start:stop].copy()
+        )
+
+    def set_destinations(self, number: int, destinations: Iterable[str]) -> None:
+        """Say where the node leads."""
+        self._destinations[self.row(number)] = self._few(destinations)
+
+    def sweep(self) -> None:
+        """Let go of forgotten rows; every row moves."""
+        rows = self.live_rows()
+        entries = self._entries(rows)
+        sizes = self.column("size")[rows]
+        for column in self._columns.values():
+            column.keep(rows)
+        self._keys.keep(entries)
+        self._counts.keep(entries)
+        self.column("start")[:] = np.cumsum(sizes) - sizes
+        self._sources = [self._sources[row] for row in rows.tolist()]
+        self._destinations = [self._destinations[row] for row in rows.tolist()]
+        self._rows = {number: row for row, number in enumerate(self.column("number").tolist())}
+        used = set(self._sources).union(*self._destinations)
+        self._shared = {url: url for url in used}
+
+    def index(self, rows: NDArray[np.int64], home: int) -> Index:
+        """Return an inverted index over *rows*, which will be known as *home*."""
+        levels, masks = self.column("distance")[rows], self.column("mask")[rows]
+        order = np.lexsort((masks, levels))
+        rows = rows[order]
+        entries = self._entries(rows)
+        index = Index(
+            rows,
+            levels[order],
+            masks[order],
+            self.column("size")[rows].astype(np.int64),
+            self._keys.values[entries],
+            self._counts.values[entries],
+        )
+        index.bias[self.column("dead")[rows]] = GONE
+        self.column("home")[rows] = home
+        self.column("slot")[rows] = np.arange(len(rows))
+        return index
+
+    def _entries(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of all keys of *rows*, row after row."""
+        sizes = self.column("size")[rows].astype(np.int64)
+        firsts = self.column("start")[rows] - (np.cumsum(sizes) - sizes)
+        return np.repeat(firsts, sizes) + np.arange(sizes.sum())
+
+    def _few(self, urls: Iterable[str]) -> tuple[str, ...]:
+        kept = list(dict.fromkeys(urls))[:MAX_DESTINATIONS]
+        return tuple(self._share(url) for url in kept)
+
+    def _share(self, url: str) -> str:
+        return self._shared.setdefault(url, url)
