@@ -1,8 +1,8 @@
 """TGraph: example paragraphs in levels by their distance to the targets.
 
 A node is a paragraph or list that holds links. Its level is its link distance: how many documents
-must be downloaded, by following one of its links, to hold a target (Patel 2010; Seyfi and
-Patel 2013, section 5.2). Level 0 are the targets themselves; they are no nodes.
+must be downloaded, by following one of its links, to hold a target (Patel 2010; Seyfi 2013,
+section 5.2). Level 0 are the targets themselves; they are no nodes.
 
 New nodes wait until there are enough of them to be worth indexing, an eighth of the young index,
 so that adding a node costs the same however large the graph is. ``refresh`` does not wait.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from treasure.errors import GraphError
 from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
-from treasure.tgraph.components import Components, places
+from treasure.tgraph.components import Components, Place, places
 from treasure.tgraph.index import GONE, Best, Floats
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
@@ -101,7 +101,8 @@ class TGraph:
         self._old = self._young = self._table.index(np.empty(0, np.int64), NEW)
         self._waiting: set[int] = set()
         # The watchdog and the strategy ask for the same page, one after the other.
-        self._last: tuple[int, Page, Sequence[Link], Matches] | None = None
+        self._places: tuple[Page, Sequence[Link], list[Place]] | None = None
+        self._matches: tuple[list[Place], int, Matches] | None = None
 
     @classmethod
     def empty(
@@ -124,8 +125,8 @@ class TGraph:
         if not same:
             raise GraphError(
                 f"This T-Graph was built for {_called(self.topic, self.numbers)}, the crawl is"
-                f" about {_called(topic.name, topic.numbers)}. Build one with `treasure tgraph build`, or"
-                " leave TREASURE_TGRAPH empty to grow one."
+                f" about {_called(topic.name, topic.numbers)}. Build one for it with"
+                " `treasure tgraph build`, or leave TREASURE_TGRAPH empty to grow one."
             )
 
     # -- nodes
@@ -195,6 +196,31 @@ class TGraph:
         self._table.column("hits")[row] += relevance
         self._table.column("used")[row] = self.fetches
 
+    def success(self) -> NDArray[np.float64]:
+        """Return each node's success: mean relevance, drawn to the crawl's mean while young."""
+        return self._drawn(self._column("fetches"), self._column("hits"))
+
+    def statistics(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return number, fetches, hits and death of all nodes."""
+        return (
+            self._column("number"),
+            self._column("fetches"),
+            self._column("hits"),
+            self._column("dead"),
+        )
+
+    def least_useful(self, count: int) -> list[int]:
+        """Return the nodes we can best do without: least success first, then longest unused."""
+        order = np.lexsort((self._column("number"), self._column("used"), self.success()))
+        numbers: list[int] = self._column("number")[order[:count]].tolist()
+        return numbers
+
+    def _drawn(self, fetches: NDArray[Any], hits: NDArray[Any]) -> NDArray[np.float64]:
+        drawn: NDArray[np.float64] = (hits + PRIOR_FETCHES * self.mean_relevance) / (
+            fetches + PRIOR_FETCHES
+        )
+        return drawn
+
     @property
     def mean_relevance(self) -> float:
         """Mean relevance of the crawl's pages so far."""
@@ -204,15 +230,22 @@ class TGraph:
 
     def match(self, page: Page, links: Sequence[Link]) -> Matches:
         """Compare *links* of *page* with all nodes."""
-        last = self._last
-        if last and last[0] == self.version and last[1] is page and last[2] is links:
-            return last[3]
-        spots = places(page, links, self.boundary)
-        spot_of = {id(link): index for index, spot in enumerate(spots) for link in spot.links}
-        which = np.array([spot_of[id(link)] for link in links], dtype=np.intp)
-        matches = self.match_components([spot.components for spot in spots], which)
-        self._last = (self.version, page, links, matches)
+        places = self.places(page, links)
+        if self._matches and self._matches[0] is places and self._matches[1] == self.version:
+            return self._matches[2]
+        place_of = {id(link): index for index, place in enumerate(places) for link in place.links}
+        which = np.array([place_of[id(link)] for link in links], dtype=np.intp)
+        matches = self.match_components([place.components for place in places], which)
+        self._matches = (places, self.version, matches)
         return matches
+
+    def places(self, page: Page, links: Sequence[Link]) -> list[Place]:
+        """Return the paragraphs and lists of *page* that hold *links*."""
+        if self._places and self._places[0] is page and self._places[1] is links:
+            return self._places[2]
+        found = places(page, links, self.boundary)
+        self._places = (page, links, found)
+        return found
 
     def match_components(
         self, queries: Sequence[Components], which: NDArray[np.intp] | None = None
@@ -233,12 +266,11 @@ class TGraph:
             return np.where(found, table.column(name)[rows], missing)
 
         fetches, hits = column("fetches", 0), column("hits", 0)
-        success = (hits + PRIOR_FETCHES * self.mean_relevance) / (fetches + PRIOR_FETCHES)
         return Matches(
             osm=best.osm,
             node=column("number", -1).astype(np.int64),
             distance=column("distance", self.levels + 1).astype(np.int64),
-            success=success,
+            success=self._drawn(fetches, hits),
             fetches=fetches.astype(np.int64),
         )
 

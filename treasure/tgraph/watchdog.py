@@ -1,0 +1,187 @@
+"""The watchdog: what following a link led to changes the graph.
+
+Patel (2010) leaves the watchdog to "observe the consequences"; our decisions are in ALGORITHMS.md,
+section 2. A page on topic makes nodes of the paragraphs that led to it, back along the way the
+crawl came: level 1 for the paragraph with its link, level 2 for the paragraph that led to that
+page, and so on. So a graph grows from nothing.
+
+Per page the work is bounded: at most MAX_STEPS nodes are touched, MAX_LINKS links remembered. Memory
+too: the way back is kept for the last *remembered* links and the last REMEMBERED_PAGES pages.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treasure.pages import Link
+from treasure.strategies.base import Arrival
+from treasure.tgraph.components import DC, Place, cosine
+from treasure.tgraph.graph import TGraph
+from treasure.tgraph.journal import Journal
+from treasure.tgraph.nodes import MAX_DESTINATIONS, Node
+from treasure.urls import url_key
+
+MAX_STEPS = 32
+MAX_LINKS = 1_000
+MAX_ORIGINS = 4
+"""Paragraphs remembered as leading to one URL; more say little more."""
+DEAD_AFTER = 8
+DEAD_BELOW = 1 / 3
+"""A node is dead after so many fetches with a mean below this part of the crawl's mean."""
+NEAR_IDENTICAL = 0.9
+INSPECTED_EVERY = 64
+REMEMBERED_PAGES = 5_000
+
+
+@dataclass(eq=False, slots=True)
+class _Visited:
+    """A page that was fetched, as far as its links are still remembered."""
+
+    url: str
+    origins: list[_Origin]
+    distance: int
+    """Least known distance to a target by its links; 0 when it is one itself."""
+    nodes: dict[int, int] = field(default_factory=dict)
+    """Number of the node made of each place, by the place's index."""
+
+
+@dataclass(eq=False, slots=True)
+class _Origin:
+    """A paragraph that held a link, and the node it matched best."""
+
+    page: _Visited
+    index: int
+    place: Place
+    matched: int
+
+
+class Watchdog:
+    """Grows, corrects and trims a graph while a crawl runs."""
+
+    def __init__(
+        self,
+        graph: TGraph,
+        journal: Journal | None = None,
+        *,
+        max_nodes: int = 20_000,
+        remembered: int = 50_000,
+        novelty: float = 0.5,
+    ) -> None:
+        self.graph = graph
+        self.journal = journal if journal is not None else Journal()
+        self.max_nodes = max_nodes
+        self.remembered = remembered
+        self.novelty = novelty
+        """A way to a target is new when no node of its level has an OSM above this."""
+        self._origins: OrderedDict[int, list[_Origin]] = OrderedDict()
+        self._pages: deque[_Visited] = deque()
+
+    def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
+        """Take in a page and its links."""
+        graph, relevance = self.graph, arrival.verdict.relevance
+        graph.fetches += 1
+        graph.relevance += relevance
+        origins = self._origins.pop(url_key(arrival.url), [])
+        for number in {origin.matched for origin in origins}:
+            if number in graph:
+                graph.credit(number, relevance)
+        unknown = graph.levels + 1
+        page = _Visited(arrival.url, origins, 0 if arrival.verdict.on_topic else unknown)
+        if arrival.verdict.on_topic:
+            self._trace_back(arrival.url, origins)
+        self._remember(page, arrival, links)
+        if graph.fetches % INSPECTED_EVERY == 0:
+            self._inspect()
+        self._keep_budget()
+
+    def _remember(self, page: _Visited, arrival: Arrival, links: Sequence[Link]) -> None:
+        links = links if len(links) <= MAX_LINKS else links[:MAX_LINKS]
+        if not links:
+            return
+        matches = self.graph.match(arrival.page, links)
+        node_of = {id(link): node for link, node in zip(links, matches.node.tolist(), strict=True)}
+        for index, place in enumerate(self.graph.places(arrival.page, links)):
+            if not len(place.components.keys):
+                continue
+            kept = Place(place.span, place.block, (), place.components)
+            origin = _Origin(page, index, kept, node_of[id(place.links[0])])
+            for link in place.links:
+                known = self._origins.setdefault(url_key(link.url), [])
+                if len(known) < MAX_ORIGINS:
+                    known.append(origin)
+        while len(self._origins) > self.remembered:
+            self._origins.popitem(last=False)
+        self._pages.append(page)
+        if len(self._pages) > REMEMBERED_PAGES:
+            # Ways back end here; without this a page would hold on to all that led to it.
+            self._pages.popleft().origins.clear()
+
+    def _trace_back(self, target: str, origins: Sequence[_Origin]) -> None:
+        """Make nodes of the paragraphs that led to *target*, nearest first."""
+        ways = deque((origin, 1, target) for origin in origins)
+        for _ in range(MAX_STEPS):
+            if not ways:
+                return
+            origin, distance, towards = ways.popleft()
+            self._lead(origin, distance, towards, target)
+            page = origin.page
+            if distance < page.distance:
+                page.distance = distance
+                if distance < self.graph.levels:
+                    ways.extend((before, distance + 1, page.url) for before in page.origins)
+
+    def _lead(self, origin: _Origin, distance: int, towards: str, target: str) -> None:
+        """Have a node for a paragraph from which a target is *distance* documents away."""
+        graph, journal, nodes = self.graph, self.journal, origin.page.nodes
+        number = nodes.get(origin.index, -1)
+        if number not in graph:
+            number, alike = self._similar(origin, distance)
+            if number < 0:
+                if not alike:
+                    node = Node(origin.page.url, distance, origin.place.components, (towards,))
+                    reason = f"{distance} from {target}"
+                    nodes[origin.index] = journal.add(graph, node, reason)
+                return
+            nodes[origin.index] = number
+        node = graph.node(number)
+        if distance < node.distance:
+            journal.change(graph, "distance", number, distance, f"shorter way to {target}")
+            journal.change(graph, "destinations", number, (towards,), f"shorter way to {target}")
+        elif distance == node.distance and len(node.destinations) < MAX_DESTINATIONS:
+            after = tuple(dict.fromkeys((*node.destinations, towards)))
+            journal.change(graph, "destinations", number, after, f"leads to {target} too")
+
+    def _similar(self, origin: _Origin, distance: int) -> tuple[int, bool]:
+        """Return a near-identical node of the same level, or -1; and whether the way is known."""
+        matches = self.graph.match_components([origin.place.components])
+        alike = float(matches.osm[0, distance - 1]) > self.novelty
+        number = int(matches.node[0])
+        if number >= 0:
+            node = self.graph.node(number)
+            same = cosine(node.components, origin.place.components, DC) > NEAR_IDENTICAL
+            if node.distance == distance and same:
+                return number, True
+        return -1, alike
+
+    def _inspect(self) -> None:
+        """Mark nodes whose links led only to useless pages, and revive those that do better."""
+        graph = self.graph
+        bar = graph.mean_relevance * DEAD_BELOW
+        numbers, fetches, hits, dead = graph.statistics()
+        mean = hits / np.maximum(fetches, 1)
+        useless = (fetches >= DEAD_AFTER) & (mean < bar)
+        for at in np.flatnonzero(useless != dead).tolist():
+            reason = f"mean relevance {mean[at]:.3f} of {fetches[at]} fetches, bar {bar:.3f}"
+            self.journal.change(graph, "dead", int(numbers[at]), bool(useless[at]), reason)
+
+    def _keep_budget(self) -> None:
+        """Forget the least useful: lowest success first, then the longest unused."""
+        excess = len(self.graph) - self.max_nodes
+        if excess <= 0:
+            return
+        for number in self.graph.least_useful(excess + self.max_nodes // 100):
+            self.journal.forget(self.graph, number, f"beyond the budget of {self.max_nodes} nodes")
