@@ -41,7 +41,7 @@ class Lease:
     explored: bool
     """True when the exploration share chose it, not its rank."""
     passed_over: int
-    """How many better hosts were not allowed yet."""
+    """How many better hosts were not allowed yet, counted up to ``PASSED_OVER_LIMIT``."""
     attempts: int = 0
     """How often it was taken before."""
 
@@ -56,9 +56,43 @@ class Counts:
     hosts: int
 
 
+PASSED_OVER_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How the next link is chosen; the same in every home.
+
+    Links are ranked by ``score + rate * (fetches since they were queued)``. As the second part
+    grows alike for all, the order is that of ``rate * sequence - score``, lowest first, which
+    never changes while a link waits: nothing has to be rewritten. A link queued more than
+    ``ageing_fetches`` fetches after another cannot overtake it.
+    """
+
+    delay: float = 1.0
+    """Seconds between two requests to a host, from the start and from the end of the last."""
+    concurrency: int = 1
+    """Requests to one host at the same time."""
+    ageing_fetches: int = 20_000
+    """Fetches in which a waiting link's score grows by 1; 0 switches ageing off."""
+    exploration: float = 0.0
+    """Share of takes that draw a link at random: first a host that is allowed, then its link."""
+    random_seed: int = 0
+    max_links: int = 0
+    """Queued links at which the worst are dropped; 0 keeps all."""
+
+    @property
+    def rate(self) -> float:
+        """What one fetch adds to the score of every waiting link."""
+        return 1 / self.ageing_fetches if self.ageing_fetches else 0.0
+
+
 class Frontier(Protocol):
-    """What a crawl asks of its frontier. Every method returns after its effect is durable against
-    the death of this process (``checkpoint`` makes it durable against loss of power)."""
+    """What a crawl asks of its frontier.
+
+    Every method returns after its effect is durable against the death of this process
+    (``checkpoint`` makes it durable against loss of power).
+    """
 
     def push(self, entries: Sequence[Entry]) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
@@ -70,7 +104,11 @@ class Frontier(Protocol):
         """The download ended, well or not: its host may be asked again after its delay."""
 
     def acknowledge(self, keys: Iterable[int]) -> None:
-        """Done for good: the result is stored."""
+        """Done for good: the result is stored.
+
+        Keys that were never taken, or never queued, are done as well and will not be fetched:
+        the target of a redirect, an address that rel=canonical names.
+        """
 
     def release(self, key: int, *, not_before: float = 0.0) -> None:
         """Queue a leased link again, for a retry or because we stop."""
@@ -85,10 +123,14 @@ class Frontier(Protocol):
         """Keep at least *seconds* between two requests to *host* (Crawl-delay, throttling)."""
 
     def next_time(self, now: float) -> float | None:
-        """When ``take`` will give something again; None when nothing is queued."""
+        """When ``take`` will give something again; None when nothing is queued.
+
+        Infinity when everything queued belongs to hosts with a download under way: then ask
+        again after ``landed``.
+        """
 
     def discard(self, unwanted: Callable[[str], bool]) -> int:
-        """Drop queued links whose URL is unwanted, for blocks; return how many."""
+        """Forget queued links whose URL is unwanted, for blocks; return how many."""
 
     def seen(self, url: str) -> bool:
         """Whether the URL was ever queued."""
@@ -101,6 +143,12 @@ class Frontier(Protocol):
 
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
+
+    def share(self, kind: str, payload: bytes) -> None:
+        """Let the other workers know: the newest *payload* of each *kind* is kept for them."""
+
+    def shared(self, since: int) -> tuple[int, dict[str, bytes]]:
+        """Return what was shared after version *since*, and the version to ask with next."""
 
     def checkpoint(self) -> None:
         """Make everything durable against loss of power."""
