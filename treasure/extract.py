@@ -179,7 +179,7 @@ class _Walk:
             child = None
             if tag == "-text":
                 content = node.text_content
-                if content:
+                if content and (self.pending or not content.isspace()):
                     self.pending.append(content)
                     if self.anchor is not None:
                         self.anchor_text.append(content)

@@ -1,0 +1,157 @@
+"""TreasureAddon: brings Treasure into a Scrapy project.
+
+``ADDONS = {"treasure.addon.TreasureAddon": 500}`` in anybody's settings gives the project our
+spiders, scheduler, middlewares, pipelines and extensions. The order below is the order in which a
+page meets them. ``TREASURE_ORDER = "scrapy"`` leaves the order of requests to Scrapy and still
+judges and stores, for comparison.
+
+The domain objects of a crawl are built once, by ``workbench_of``; a user's mistake in doing so
+closes the spider with the reason ``configuration_error`` and one line in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+from scrapy.settings import BaseSettings
+
+from treasure import workbench
+from treasure.config import TreasureConfig
+from treasure.errors import UnavailableError, UserError
+from treasure.workbench import Workbench
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+CONFIGURATION_ERROR = "configuration_error"
+
+SCHEDULER = "treasure.scheduler.FrontierScheduler"
+SPIDER_MIDDLEWARES = {"treasure.middlewares.tgraph_scoring.TGraphScoringMiddleware": 950}
+DOWNLOADER_MIDDLEWARES = {"treasure.middlewares.landing.LandingMiddleware": 1}
+ITEM_PIPELINES = {
+    "treasure.pipelines.ddc_filter.DdcFilterPipeline": 100,
+    "treasure.pipelines.repository.RepositoryPipeline": 200,
+}
+EXTENSIONS = {"treasure.extensions.ProgressExtension": 500}
+
+# What Treasure's own spider does itself or does not need; it costs a third of Scrapy's time a page.
+UNNEEDED_DOWNLOADER_MIDDLEWARES = [
+    f"scrapy.downloadermiddlewares.{name}"
+    for name in (
+        "offsite.OffsiteMiddleware",
+        "httpauth.HttpAuthMiddleware",
+        "retry.RetryMiddleware",
+        "redirect.MetaRefreshMiddleware",
+        "redirect.RedirectMiddleware",
+        "cookies.CookiesMiddleware",
+    )
+]
+UNNEEDED_SPIDER_MIDDLEWARES = [
+    f"scrapy.spidermiddlewares.{name}"
+    for name in (
+        "httperror.HttpErrorMiddleware",
+        "referer.RefererMiddleware",
+        "urllength.UrlLengthMiddleware",
+        "depth.DepthMiddleware",
+        "metacopy.MetaCopyDetectionMiddleware",
+    )
+]
+
+_workbenches: WeakKeyDictionary[Crawler, Workbench | None] = WeakKeyDictionary()
+
+
+def workbench_of(crawler: Crawler) -> Workbench | None:
+    """Return the workbench of this crawl; None when the user must mend something first."""
+    if crawler not in _workbenches:
+        try:
+            mistake = getattr(crawler.spider, "mistake", None)
+            if mistake is not None:
+                raise mistake
+            config = TreasureConfig.read(crawler.settings)
+            seeds = getattr(crawler.spider, "seeds", ())
+            _workbenches[crawler] = workbench.build(config, seeds)
+        except (UserError, UnavailableError) as error:
+            refuse(crawler, error)
+            _workbenches[crawler] = None
+    return _workbenches[crawler]
+
+
+def refuse(crawler: Crawler, error: Exception) -> None:
+    """Close the spider as soon as it is open, with one line that says why."""
+    logger.error("%s", error)
+
+    def close() -> None:
+        raise CloseSpider(CONFIGURATION_ERROR)
+
+    crawler.signals.connect(close, signal=signals.spider_opened, weak=False)
+    crawler.stats.set_value("treasure/error", str(error))
+
+
+class TreasureAddon:
+    """Puts Treasure's components into a project's settings."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> TreasureAddon:
+        """Build the add-on for one crawl."""
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Let ``scrapy list`` and ``scrapy crawl treasure`` find our spiders."""
+        modules = settings.getlist("SPIDER_MODULES")
+        if "treasure.spiders" not in modules:
+            settings.set("SPIDER_MODULES", [*modules, "treasure.spiders"], priority="addon")
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Bring in scheduler, middlewares, pipelines and extensions, and safe defaults."""
+        ours = getattr(self.crawler.spidercls, "treasure_native", False)
+        if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
+            settings.set("SCHEDULER", SCHEDULER, priority="addon")
+            settings.set("CONCURRENT_REQUESTS", 32, priority="addon")
+            _take_over_politeness(settings)
+        for name, components in (
+            ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
+            ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
+            ("ITEM_PIPELINES", ITEM_PIPELINES),
+            ("EXTENSIONS", EXTENSIONS),
+        ):
+            for path, order in components.items():
+                settings[name].setdefault(path, order)
+        if ours:
+            for path in UNNEEDED_DOWNLOADER_MIDDLEWARES:
+                settings["DOWNLOADER_MIDDLEWARES"][path] = None
+            for path in UNNEEDED_SPIDER_MIDDLEWARES:
+                settings["SPIDER_MIDDLEWARES"][path] = None
+        if settings.get("TREASURE_WEB"):
+            archive = "treasure.downloader.ArchiveDownloadHandler"
+            settings.set(
+                "DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon"
+            )
+            # One page at a time, the next chosen when the last is read: the same order every run.
+            settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
+            settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
+            settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
+        settings.set("CONCURRENT_ITEMS", 4, priority="addon")
+        settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
+        settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
+        settings.set(
+            "DOWNLOAD_MAXSIZE", settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000), priority="addon"
+        )
+
+
+def _take_over_politeness(settings: BaseSettings) -> None:
+    """Give the frontier what the project says of delays: a second queue would blur its order."""
+    delay = settings.getfloat("DOWNLOAD_DELAY")
+    if delay and "TREASURE_HOST_DELAY_SECONDS" not in settings:
+        settings.set("TREASURE_HOST_DELAY_SECONDS", delay, priority="addon")
+    settings.set("DOWNLOAD_DELAY", 0, priority="cmdline")
+    settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", 1_000, priority="cmdline")

@@ -1,0 +1,59 @@
+"""Why a download gave no page, in words that a person understands, and whether to try again."""
+
+from __future__ import annotations
+
+RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+MAX_ATTEMPTS = 3
+FIRST_WAIT_SECONDS = 5.0
+
+_BY_NAME = {
+    "TimeoutError": "timeout",
+    "DownloadTimeoutError": "timeout",
+    "TCPTimedOutError": "timeout",
+    "DNSLookupError": "the host name cannot be resolved",
+    "CannotResolveHostError": "the host name cannot be resolved",
+    "ConnectionRefusedError": "connection refused",
+    "DownloadConnectionRefusedError": "connection refused",
+    "ConnectionLost": "connection lost",
+    "ConnectionDone": "connection lost",
+    "ResponseFailed": "connection lost",
+    "DownloadFailedError": "connection lost",
+    "ResponseNeverReceived": "no response",
+    "ResponseDataLossError": "body shorter than announced",
+    "ResponseDataLoss": "body shorter than announced",
+    "DownloadCancelledError": "larger than allowed",
+    "CancelledError": "larger than allowed",
+    "UnsupportedURLSchemeError": "unsupported scheme",
+    "NotSupported": "unsupported scheme",
+}
+_PERMANENT = frozenset({"larger than allowed", "unsupported scheme"})
+
+
+def of_status(status: int) -> str:
+    """Return the failure that an HTTP status stands for."""
+    return f"HTTP status {status}"
+
+
+def of_exception(error: BaseException) -> str:
+    """Return the failure behind a download error."""
+    name = type(error).__name__
+    if name == "IgnoreRequest":
+        return str(error) or "refused by a middleware"
+    known = _BY_NAME.get(name)
+    if known is not None:
+        return known
+    detail = " ".join(str(error).split())[:200]
+    return f"{name}: {detail}" if detail else name
+
+
+def worth_retrying(status: int, failure: str) -> bool:
+    """Tell whether the same request may well succeed later."""
+    if status:
+        return status in RETRIED_STATUSES
+    temporary = failure in set(_BY_NAME.values()) - _PERMANENT
+    return temporary or failure.startswith(("SSL", "ConnectError", "OSError", "Connect"))
+
+
+def wait_seconds(attempts: int) -> float:
+    """Return how long to wait before attempt number *attempts* + 1."""
+    return FIRST_WAIT_SECONDS * float(4 ** max(0, attempts))

@@ -1,0 +1,58 @@
+"""PageItem: a page on topic, as item pipelines and feed exports see it; LinkBatch: its links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
+from typing import Any
+
+from treasure.crawl import Decision
+from treasure.frontier.base import Lease
+from treasure.pages import Link, Page
+
+
+@dataclass
+class Draft:
+    """What becomes a PageRecord once all is known; travels with the item, is never exported."""
+
+    lease: Lease | None
+    fetched_at: float
+    final_url: str = ""
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    failure: str = ""
+    seconds: float = 0.0
+    body: bytes = field(default=b"", repr=False)
+    page: Page | None = None
+    decision: Decision | None = None
+    explanation: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class PageItem:
+    """A fetched page. Those that leave the pipelines are on topic and stored."""
+
+    draft: InitVar[Draft]
+    url: str = ""
+    title: str = ""
+    topic: str = ""
+    relevance: float = 0.0
+    numbers: list[tuple[str, float]] = field(default_factory=list)
+    language: str = ""
+    text: str = ""
+    depth: int = 0
+    referrer: str = ""
+    score: float = 0.0
+    fetched_at: float = 0.0
+
+    def __post_init__(self, draft: Draft) -> None:
+        self.draft = draft  # not a field: feed exports pass it over
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBatch:
+    """The links of one page on their way to the scheduler."""
+
+    page: Page
+    links: Sequence[Link]
+    lease: Lease | None

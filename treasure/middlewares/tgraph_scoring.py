@@ -1,0 +1,93 @@
+"""TGraphScoringMiddleware: scores the links of each page.
+
+The scheduler asks it (``score``) what the links of a page are worth. It is named for its role in
+the papers; whichever strategy runs, runs through it. Treasure's own spider yields one LinkBatch a
+page. Requests of somebody else's spider are gathered into a batch here, scored by the link of the
+page they follow, and queued together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.http import Response, TextResponse
+
+from treasure.addon import workbench_of
+from treasure.crawl import Decision
+from treasure.errors import UnreadablePageError
+from treasure.extract import read_page
+from treasure.items import LinkBatch, PageItem
+from treasure.urls import canonical
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SEED_SCORE = 1.0
+SCORE = "treasure_score"
+"""Key in ``request.meta``: the score of a request that somebody else's spider yielded."""
+
+
+class TGraphScoringMiddleware:
+    """Judges pages and scores their links, through the crawl's strategy."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> TGraphScoringMiddleware:
+        """Build the middleware for one crawl."""
+        return cls(crawler)
+
+    def score(self, batch: LinkBatch) -> Decision:
+        """Decide about the page of *batch* and score those of its links that may be queued."""
+        bench = workbench_of(self.crawler)
+        assert bench is not None
+        links = bench.admission.admit(batch.page, batch.links, batch.lease)
+        url, depth, score = batch.page.url, 0, SEED_SCORE
+        if batch.lease is not None:
+            entry = batch.lease.entry
+            url, depth, score = entry.meta.get("origin", entry.url), entry.depth, batch.lease.score
+        return bench.crawl.arrived(url, batch.page, links, depth=depth, score=score)
+
+    def score_of(self, request: Request) -> float:
+        """Return the score of one request: of a seed, or as its page's batch was scored."""
+        return float(request.meta.get(SCORE, SEED_SCORE))
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Send links to the scheduler, batch by batch; let items pass with what was decided."""
+        scheduler: Any = self.crawler.engine.scheduler
+        requests: list[Request] = []
+        decision: Decision | None = None
+        async for output in result:
+            if isinstance(output, LinkBatch):
+                decision = scheduler.enqueue_links(output)
+            elif isinstance(output, Request):
+                requests.append(output)
+            else:
+                if isinstance(output, PageItem):
+                    output.draft.decision = decision
+                yield output
+        for request in self._scored(response, requests):
+            yield request
+
+    def _scored(self, response: Response, requests: list[Request]) -> list[Request]:
+        """Give each request the score of the link it follows; without a link, the page's best."""
+        bench = workbench_of(self.crawler)
+        if not requests or bench is None or not isinstance(response, TextResponse):
+            return requests
+        try:
+            page = read_page(response.url, response.text)
+        except UnreadablePageError:
+            return requests
+        decision = bench.crawl.arrived(response.url, page, page.links)
+        scores: dict[str, float] = {}
+        for link, score in zip(decision.links, decision.scores, strict=True):
+            scores[link.url] = max(score, scores.get(link.url, 0.0))
+        for request in requests:
+            score = scores.get(canonical(request.url), decision.verdict.relevance)
+            request.meta[SCORE] = score
+        return requests

@@ -1,0 +1,213 @@
+"""RepositoryWriter: pages to the repository in batches, then their acknowledgement.
+
+A page and its links are one transaction; only when it is committed does the frontier hear that
+the page is done. The database works in a thread of its own. When it does not answer, the crawl
+takes no further links, tries again, and stops with ``repository_unavailable`` in the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from treasure import failures
+from treasure.addon import workbench_of
+from treasure.errors import RepositoryUnavailable
+from treasure.items import Draft
+from treasure.pages import Verdict
+from treasure.repository.records import LinkRecord, PageRecord
+from treasure.scheduler import FrontierScheduler
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from treasure.workbench import Workbench
+
+logger = logging.getLogger(__name__)
+
+REPOSITORY_UNAVAILABLE = "repository_unavailable"
+WAITS_SECONDS = (1, 2, 5, 10, 20, 30, 60, 60, 60, 60)
+"""Pauses between attempts to write; about five minutes in all."""
+BACKLOG_BATCHES = 3
+"""Batches that may wait before we take no more links."""
+
+_writers: WeakKeyDictionary[Crawler, RepositoryWriter] = WeakKeyDictionary()
+
+
+def writer_of(crawler: Crawler) -> RepositoryWriter:
+    """Return the writer of this crawl."""
+    writer = _writers.get(crawler)
+    if writer is None:
+        bench = workbench_of(crawler)
+        assert bench is not None
+        writer = _writers[crawler] = RepositoryWriter(crawler, bench)
+    return writer
+
+
+class RepositoryWriter:
+    """Collects records and writes them in batches."""
+
+    def __init__(self, crawler: Crawler, bench: Workbench) -> None:
+        self.crawler = crawler
+        self.bench = bench
+        self._waiting: list[PageRecord] = []
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._broken = False
+        scheduler = crawler.engine.scheduler
+        if isinstance(scheduler, FrontierScheduler):
+            scheduler.gates.append(self)
+
+    def opens_at(self, now: float) -> float:
+        """Keep the crawl from running away from its database (a Gate of the scheduler)."""
+        limit = BACKLOG_BATCHES * self.bench.config.repository_batch_pages
+        return now + 0.1 if self._broken or len(self._waiting) > limit else now
+
+    def add(self, draft: Draft, verdict: Verdict | None) -> None:
+        """Write the page with the next batch, or queue its link again when it may yet succeed."""
+        lease = draft.lease
+        scheduler = self.crawler.engine.scheduler
+        if (
+            lease is not None
+            and draft.page is None
+            and lease.attempts + 1 < failures.MAX_ATTEMPTS
+            and failures.worth_retrying(draft.status, draft.failure)
+            and isinstance(scheduler, FrontierScheduler)
+        ):
+            self.crawler.stats.inc_value("treasure/retries")
+            scheduler.retry(lease, failures.wait_seconds(lease.attempts))
+            return
+        self._waiting.append(self._record(draft, verdict))
+        config = self.bench.config
+        if self._task is not None:
+            return
+        if len(self._waiting) >= config.repository_batch_pages:
+            self._start()
+        elif self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(config.repository_batch_seconds, self._start)
+
+    async def close(self) -> None:
+        """Write what still waits."""
+        while self._waiting or self._task is not None:
+            if self._task is None:
+                self._start()
+            if self._task is not None:
+                await self._task
+            if self._broken:
+                break
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._task is None and self._waiting and not self._broken:
+            self._task = asyncio.ensure_future(self._write())
+            self._task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("Writing to the repository failed: %s", error, exc_info=error)
+            self._stop()
+        elif len(self._waiting) >= self.bench.config.repository_batch_pages:
+            self._start()
+        elif self._waiting and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.bench.config.repository_batch_seconds, self._start)
+
+    async def _write(self) -> None:
+        batch, self._waiting = self._waiting[:], []
+        started = time.monotonic()
+        for wait in (*WAITS_SECONDS, None):
+            try:
+                await asyncio.to_thread(self.bench.store.write, batch)
+                break
+            except RepositoryUnavailable as error:
+                self.crawler.stats.inc_value("treasure/repository/unavailable")
+                if wait is None:
+                    logger.error("%s; nothing acknowledged is lost. Mend it and restart.", error)
+                    self._stop()
+                    return
+                logger.warning("%s; trying again in %d s.", error, wait)
+                await asyncio.sleep(wait)
+        self.crawler.stats.inc_value("treasure/repository/batches")
+        self.crawler.stats.max_value(
+            "treasure/repository/slowest_batch_seconds", round(time.monotonic() - started, 3)
+        )
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FrontierScheduler):
+            scheduler.done([record.key for record in batch])
+            scheduler.wake()
+
+    def _stop(self) -> None:
+        self._broken = True
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FrontierScheduler):
+            scheduler.stop(REPOSITORY_UNAVAILABLE)
+        if self.crawler.engine.spider is not None:
+            self._closing = asyncio.ensure_future(
+                self.crawler.engine.close_spider_async(reason=REPOSITORY_UNAVAILABLE)
+            )
+
+    def _record(self, draft: Draft, verdict: Verdict | None) -> PageRecord:
+        from treasure.urls import url_key
+
+        lease, page, decision = draft.lease, draft.page, draft.decision
+        on_topic = verdict is not None and verdict.on_topic
+        keep_html = self.bench.config.repository_html
+        html = draft.body if keep_html == "all" or (keep_html == "on_topic" and on_topic) else b""
+        measured = {}
+        if lease is not None:
+            entry = lease.entry
+            measured = {
+                "key": lease.key,
+                "url": entry.url,
+                "depth": entry.depth,
+                "referrer": entry.referrer,
+                "anchor": entry.anchor,
+                "context": entry.context,
+                "score": lease.score,
+                "ageing": lease.ageing,
+                "explored": lease.explored,
+                "passed_over": lease.passed_over,
+            }
+        else:
+            measured = {"key": url_key(draft.final_url), "url": draft.final_url}
+        if verdict is not None:
+            measured |= {
+                "relevance": verdict.relevance,
+                "on_topic": verdict.on_topic,
+                "unsure": verdict.unsure,
+                "topic": verdict.topic,
+                "reason": verdict.reason,
+                "numbers": verdict.numbers,
+            }
+        if page is not None:
+            measured |= {
+                "canonical_url": page.canonical,
+                "title": page.title,
+                "language": page.language,
+                "text": page.main_text if on_topic else "",
+            }
+        if on_topic and decision is not None:
+            measured["links"] = tuple(
+                LinkRecord(link.url, score, link.anchor_text)
+                for link, score in zip(decision.links, decision.scores, strict=True)
+            )
+        return PageRecord(
+            job=self.bench.job,
+            fetched_at=draft.fetched_at,
+            final_url=draft.final_url,
+            status=draft.status,
+            headers=draft.headers,
+            failure=draft.failure,
+            seconds=draft.seconds,
+            size=len(draft.body),
+            html=html,
+            explanation=draft.explanation,
+            **measured,  # type: ignore[arg-type]
+        )

@@ -1,0 +1,284 @@
+"""FrontierScheduler: asks the scoring middleware, fills the frontier, takes the best link next.
+
+Links arrive in batches, page by page, and become Scrapy requests only when they are taken. Scrapy
+asks a scheduler that answered None again only when a download ends or after five seconds, so we
+wake the engine ourselves when the next host comes free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.request import request_from_dict
+
+from treasure.addon import workbench_of
+from treasure.crawl import Decision
+from treasure.errors import FrontierUnavailable
+from treasure.frontier.base import Entry, Lease
+from treasure.items import LinkBatch
+from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
+from treasure.urls import canonical
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+    from scrapy.statscollectors import StatsCollector
+
+    from treasure.workbench import Workbench
+
+logger = logging.getLogger(__name__)
+
+LEASE = "treasure_lease"
+"""Key in ``request.meta``: the Lease that the request fulfils."""
+REQUEST = "request"
+"""Key in an entry's meta: the request of somebody else's spider, as a dict."""
+ORIGIN = "origin"
+"""Key in an entry's meta: the queued URL whose redirect led here."""
+RETRY_SECONDS = 5.0
+"""How long we wait before we ask a frontier that does not answer again."""
+
+
+class Gate(Protocol):
+    """Something that may keep the crawl from taking the next link: a pause, a speed limit."""
+
+    def opens_at(self, now: float) -> float:
+        """Return when it opens: *now* or earlier when it is open."""
+
+
+class FrontierScheduler(BaseScheduler):
+    """Scrapy's scheduler on top of a Frontier."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.stats: StatsCollector = crawler.stats
+        self.gates: list[Gate] = []
+        self.stop_reason = ""
+        self.bench: Workbench | None = None
+        self.scoring: TGraphScoringMiddleware | None = None
+        self._again: deque[Request] = deque()
+        self._in_flight: dict[int, Lease] = {}
+        self._wake: asyncio.TimerHandle | None = None
+        self._taken = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
+        """Build the scheduler; the workbench follows in ``open``, when the spider is there."""
+        scheduler = cls(crawler)
+        crawler.signals.connect(scheduler._idle, signal=signals.spider_idle)
+        return scheduler
+
+    def open(self, spider: Spider) -> None:
+        """Open the frontier."""
+        self.spider = spider
+        self.bench = workbench_of(self.crawler)
+        if self.bench is None:
+            return
+        self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
+        counts = self.bench.frontier.counts()
+        self._taken = counts.done
+        if counts.done or counts.queued:
+            logger.info(
+                "Job %s goes on: %d pages done, %d links waiting.",
+                self.bench.job,
+                counts.done,
+                counts.queued,
+            )
+
+    def close(self, reason: str) -> None:
+        """Give back what is in flight, keep what was learned, let go."""
+        if self._wake is not None:
+            self._wake.cancel()
+        if self.bench is None:
+            return
+        try:
+            for key in list(self._in_flight):
+                self.bench.frontier.release(key)
+            self.bench.save()
+        finally:
+            self.bench.close()
+
+    # -- what Scrapy asks
+
+    def has_pending_requests(self) -> bool:
+        """Whether there is anything left that we may fetch."""
+        if self.bench is None or self._exhausted():
+            return False
+        return bool(self._again) or self.bench.frontier.counts().queued > 0
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Queue a seed, a request of somebody else's spider, or one on its way (retry)."""
+        if self.bench is None:
+            return False
+        if LEASE in request.meta:
+            self._again.append(request)
+            return True
+        url = canonical(request.url)
+        if not url:
+            return False
+        entry = Entry(url, self._score_of(request), meta=self._foreign(request))
+        try:
+            return self.bench.frontier.push([entry])[0] or request.dont_filter
+        except FrontierUnavailable as error:
+            self._frontier_gone(error)
+            return False
+
+    def next_request(self) -> Request | None:
+        """Take the best link that policy allows now."""
+        if self.bench is None or self._exhausted():
+            return None
+        if self._again:
+            return self._again.popleft()
+        now = self.bench.clock()
+        opens = max((gate.opens_at(now) for gate in self.gates), default=now)
+        if opens > now:
+            self._wake_at(opens, now)
+            return None
+        try:
+            lease = self.bench.frontier.take(now)
+            if lease is None:
+                self._wake_at(self.bench.frontier.next_time(now), now)
+                return None
+        except FrontierUnavailable as error:
+            self._frontier_gone(error)
+            return None
+        return self._request(lease)
+
+    # -- what our own components ask
+
+    def enqueue_links(self, batch: LinkBatch) -> Decision:
+        """Ask the middleware what the links of a page are worth, and queue them."""
+        assert self.bench is not None and self.scoring is not None
+        decision = self.scoring.score(batch)
+        depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
+        best: dict[str, Entry] = {}
+        for link, score in zip(decision.links, decision.scores, strict=True):
+            known = best.get(link.url)
+            if known is None or score > known.score:
+                context = batch.page.text(batch.page.context(link))
+                best[link.url] = Entry(
+                    link.url, score, depth, batch.page.url, link.anchor_text, context
+                )
+        self.push(list(best.values()))
+        if decision.rescored:
+            self.bench.frontier.rescore(decision.rescored)
+        return decision
+
+    def push(self, entries: Sequence[Entry]) -> int:
+        """Queue *entries*; return how many were new."""
+        assert self.bench is not None
+        if not entries:
+            return 0
+        new = sum(self.bench.frontier.push(entries))
+        self.stats.inc_value("treasure/links/found", len(entries))
+        self.stats.inc_value("treasure/links/queued", new)
+        return new
+
+    def landed(self, lease: Lease) -> None:
+        """The download of *lease* ended: its host may be asked again after its delay."""
+        assert self.bench is not None
+        now = self.bench.clock()
+        self.bench.frontier.landed(lease.key, now)
+
+    def done(self, keys: Sequence[int]) -> None:
+        """The results of *keys* are stored: they need never be fetched again."""
+        assert self.bench is not None
+        for key in keys:
+            self._in_flight.pop(key, None)
+        self.bench.frontier.acknowledge(keys)
+
+    def retry(self, lease: Lease, seconds: float) -> None:
+        """Queue *lease* again, not before *seconds* have passed."""
+        assert self.bench is not None
+        self._in_flight.pop(lease.key, None)
+        self._taken -= 1
+        self.bench.frontier.release(lease.key, not_before=self.bench.clock() + seconds)
+
+    def stop(self, reason: str) -> None:
+        """Take no more links; the crawl ends with *reason* when what is in flight has landed."""
+        self.stop_reason = self.stop_reason or reason
+
+    def wake(self) -> None:
+        """Make the engine ask for the next request now."""
+        # The one place that touches a private name of Scrapy: there is no public way (2.19).
+        slot = self.crawler.engine._slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+    @property
+    def taken(self) -> int:
+        """Links of this job that were taken and not given back."""
+        return self._taken
+
+    # -- inside
+
+    def _exhausted(self) -> bool:
+        assert self.bench is not None
+        if not self.stop_reason:
+            limit = self.bench.config.max_pages
+            if limit and self._taken >= limit:
+                self.stop_reason = "max_pages"
+        return bool(self.stop_reason)
+
+    def _idle(self) -> None:
+        if self.stop_reason:
+            raise CloseSpider(self.stop_reason)
+
+    def _request(self, lease: Lease) -> Request:
+        self._in_flight[lease.key] = lease
+        self._taken += 1
+        assert self.bench is not None
+        self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))
+        foreign = lease.entry.meta.get(REQUEST)
+        if foreign is not None:
+            request = request_from_dict(dict(foreign), spider=self.spider)
+            request.meta[LEASE] = lease
+            return request
+        return Request(
+            lease.entry.url,
+            callback=getattr(self.spider, "parse_page", None),
+            errback=getattr(self.spider, "failed", None),
+            meta={LEASE: lease, "handle_httpstatus_all": True},
+            dont_filter=True,
+        )
+
+    def _foreign(self, request: Request) -> dict[str, Any]:
+        if getattr(self.spider, "treasure_native", False):
+            return {}
+        return {REQUEST: _plain(request.to_dict(spider=self.spider))}
+
+    def _score_of(self, request: Request) -> float:
+        assert self.scoring is not None
+        return self.scoring.score_of(request)
+
+    def _wake_at(self, time: float | None, now: float) -> None:
+        if time is None:
+            return
+        if self._wake is not None:
+            self._wake.cancel()
+        loop = asyncio.get_running_loop()
+        self._wake = loop.call_later(max(0.001, time - now), self.wake)
+
+    def _frontier_gone(self, error: FrontierUnavailable) -> None:
+        self.stats.inc_value("treasure/frontier/unavailable")
+        logger.warning("The frontier does not answer (%s); trying again.", error)
+        assert self.bench is not None
+        now = self.bench.clock()
+        self._wake_at(now + RETRY_SECONDS, now)
+
+
+def _plain(value: Any) -> Any:
+    """Return a request's dict without bytes and defaults, so that it can be kept as JSON."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,198 @@
+"""Workbench: the domain objects of one crawl, built from its settings.
+
+The Scrapy adapters of a crawl share one workbench; tools and tests build one without Scrapy.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from treasure.admission import Admission
+from treasure.config import TreasureConfig
+from treasure.crawl import Crawl
+from treasure.ddc.judge import Judge
+from treasure.ddc.lexicon import Lexicon
+from treasure.ddc.weighted import WeightedGalaxy
+from treasure.errors import ConfigError, UserError
+from treasure.evaluation.virtual_web import VirtualWeb
+from treasure.extract import read_page
+from treasure.frontier import open_frontier
+from treasure.frontier.base import Frontier
+from treasure.pages import Page
+from treasure.repository.store import Store
+from treasure.strategies import make_strategy
+from treasure.strategies.base import Brief
+from treasure.tgraph.graph import TGraph
+from treasure.tgraph.watchdog import Watchdog
+from treasure.topic_reader import read_topics
+from treasure.topics import Topic, merge
+
+logger = logging.getLogger(__name__)
+
+STATE_STRATEGY = "strategy"
+STATE_JUDGE = "judge"
+STATE_GRAPH = "tgraph"
+
+
+@dataclass
+class Workbench:
+    """What one crawl works with."""
+
+    config: TreasureConfig
+    job: str
+    topics: Sequence[Topic]
+    seeds: Sequence[str]
+    crawl: Crawl
+    frontier: Frontier
+    store: Store
+    admission: Admission
+    web: VirtualWeb | None = None
+    watchdog: Watchdog | None = None
+    clock: Callable[[], float] = time.monotonic
+    missing: Sequence[str] = field(default_factory=list)
+    """Inputs that the strategy would have liked and did not get."""
+
+    @property
+    def folder(self) -> Path:
+        """Where this crawl keeps its files."""
+        return job_folder(self.config, self.job)
+
+    def save(self) -> None:
+        """Keep what was learned, so that the job can go on later."""
+        self.store.save_state(self.job, STATE_STRATEGY, self.crawl.strategy.state())
+        self.store.save_state(self.job, STATE_JUDGE, self.crawl.judge.state())
+        if self.watchdog is not None:
+            self.store.save_state(self.job, STATE_GRAPH, self.watchdog.graph.to_bytes())
+
+    def close(self) -> None:
+        """Let go of files and servers."""
+        self.frontier.close()
+        self.store.close()
+
+
+def job_folder(config: TreasureConfig, job: str) -> Path:
+    """Return the folder of *job*; job names are checked, they never lead elsewhere."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", job):
+        raise ConfigError(
+            f"The job name {job!r} must be letters, digits, '.', '_' or '-', at most 100 of them."
+        )
+    return Path(config.runs_dir) / job
+
+
+def job_name(config: TreasureConfig, topics: Sequence[Topic]) -> str:
+    """Return the job's name: as given, or made of topic and time."""
+    if config.job:
+        return config.job
+    slug = re.sub(r"[^a-z0-9]+", "-", topics[0].name.lower()).strip("-")[:40] or "crawl"
+    return f"{slug}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
+def repository_url(config: TreasureConfig) -> str:
+    """Return the SQLAlchemy URL of the repository."""
+    return config.repository or f"sqlite:///{Path(config.runs_dir) / 'treasure.db'}"
+
+
+def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> list[Page]:
+    """Return the pages behind *sources*: files, or URLs of the virtual or the live web."""
+    from treasure.fetch import fetch_page
+
+    pages = []
+    for source in sources:
+        try:
+            if source.startswith(("http://", "https://")):
+                page = web.page(source) if web is not None else fetch_page(source)
+                if page is None:
+                    raise ConfigError(f"The web {web.path if web else ''} has no page {source}.")
+            else:
+                page = read_page(Path(source).resolve().as_uri(), Path(source).read_bytes())
+        except (OSError, UserError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(f"The {what} {source!r} cannot be read: {reason}") from None
+        pages.append(page)
+    return pages
+
+
+def build(config: TreasureConfig, seeds: Sequence[str]) -> Workbench:
+    """Build everything a crawl needs; raise UserError for whatever the user must mend."""
+    if not config.topic:
+        raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
+    topics = read_topics(config.topic)
+    job = job_name(config, topics)
+    job_folder(config, job).mkdir(parents=True, exist_ok=True)
+    web = VirtualWeb.open(config.web) if config.web else None
+    if web is not None and web.damaged_bytes:
+        logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
+    topic = merge(topics)
+    examples = load_pages([*config.examples, *topic.examples], web, "example")
+    negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example")
+    store = Store.open(repository_url(config))
+    try:
+        crawl, watchdog, missing = _decisions(config, job, topics, seeds, examples, negatives, store)
+        frontier = open_frontier(config, job)
+    except BaseException:
+        store.close()
+        raise
+    admission = Admission.from_config(config)
+    return Workbench(
+        config, job, topics, seeds, crawl, frontier, store, admission, web, watchdog, missing=missing
+    )
+
+
+def _decisions(
+    config: TreasureConfig,
+    job: str,
+    topics: Sequence[Topic],
+    seeds: Sequence[str],
+    examples: Sequence[Page],
+    negatives: Sequence[Page],
+    store: Store,
+) -> tuple[Crawl, Watchdog | None, list[str]]:
+    topic = merge(topics)
+    judge = Judge(
+        topics,
+        galaxy=WeightedGalaxy(Lexicon.load(config.ddc_lexicon or None)),
+        threshold=config.topic_threshold,
+        examples=examples,
+        negatives=negatives,
+        languages=config.topic_languages or topic.languages,
+        min_words=config.topic_min_words,
+        unsure=config.topic_unsure,
+        random_seed=config.random_seed,
+    )
+    graph = _graph(config, job, topic, store)
+    brief = Brief(
+        topic=topic,
+        judge=judge,
+        seeds=seeds,
+        examples=examples,
+        negatives=negatives,
+        graph=graph,
+        random_seed=config.random_seed,
+        options=config.strategy_options,
+    )
+    strategy = make_strategy(config.strategy, brief)
+    missing = sorted(want for want in strategy.wants if not getattr(brief, want))
+    for part, kind in ((judge, STATE_JUDGE), (strategy, STATE_STRATEGY)):
+        state = store.load_state(job, kind)
+        if state:
+            part.restore(state)
+    watchdog = None
+    if config.tgraph_watchdog:
+        watchdog = Watchdog(graph, max_nodes=config.tgraph_max_nodes)
+    observers = [watchdog] if watchdog is not None else []
+    return Crawl(judge, strategy, observers), watchdog, missing
+
+
+def _graph(config: TreasureConfig, job: str, topic: Topic, store: Store) -> TGraph:
+    """Return the job's own graph, the one that was asked for, or an empty one."""
+    state = store.load_state(job, STATE_GRAPH)
+    if state:
+        return TGraph.from_bytes(state)
+    if config.tgraph:
+        return TGraph.load(config.tgraph, topic=topic)
+    return TGraph.empty(topic, levels=config.tgraph_levels)
