@@ -1,0 +1,100 @@
+"""fetch_page: one page from the live web, for commands that need a page before any crawl runs.
+
+Not a crawler: example pages and ``treasure classify URL`` come through here, with the same limits
+on size, time, redirects and addresses as in a crawl.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import zlib
+from urllib.parse import urlsplit
+
+from treasure import __version__
+from treasure.addresses import AddressPolicy, ForbiddenAddressError
+from treasure.errors import UserError
+from treasure.extract import decode, read_page
+from treasure.pages import Page
+from treasure.urls import canonical, join
+
+MAX_BYTES = 5_000_000
+MAX_HOPS = 5
+TIMEOUT_SECONDS = 20.0
+
+
+class FetchError(UserError):
+    """A page that cannot be had."""
+
+
+def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Page:
+    """Return the page at *url*; raise FetchError when there is none."""
+    policy = policy or AddressPolicy()
+    agent = f"treasure/{__version__} (+{contact})" if contact else f"treasure/{__version__}"
+    for _ in range(MAX_HOPS + 1):
+        address = canonical(url)
+        if not address:
+            raise FetchError(f"{url!r} is no http or https URL.")
+        response, body = _get(address, policy, agent)
+        location = response.headers.get("Location")
+        if 300 <= response.status < 400 and location:
+            url = join(address, location)
+            continue
+        if response.status != 200:
+            raise FetchError(f"{address} answered with HTTP status {response.status}.")
+        return read_page(address, decode(body, response.headers.get("Content-Type", "")))
+    raise FetchError(f"{url} redirects more than {MAX_HOPS} times.")
+
+
+def _get(
+    url: str, policy: AddressPolicy, agent: str
+) -> tuple[http.client.HTTPResponse, bytes]:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.sock = _connect(host, port, policy)
+        if secure:
+            context = ssl.create_default_context()
+            connection.sock = context.wrap_socket(connection.sock, server_hostname=host)
+        path = parts.path + (f"?{parts.query}" if parts.query else "")
+        headers = {"User-Agent": agent, "Accept": "text/html", "Accept-Encoding": "gzip"}
+        connection.request("GET", path or "/", headers=headers)
+        response = connection.getresponse()
+        return response, _body(response, url)
+    except (OSError, http.client.HTTPException, ForbiddenAddressError) as error:
+        raise FetchError(f"{url} cannot be fetched: {error}") from None
+    finally:
+        connection.close()
+
+
+def _connect(host: str, port: int, policy: AddressPolicy) -> socket.socket:
+    """Connect to the very address that was checked."""
+    error: OSError = OSError(f"{host} has no address")
+    for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        policy.check(host, str(address[0]))
+        sock = socket.socket(family, kind, protocol)
+        sock.settimeout(TIMEOUT_SECONDS)
+        try:
+            sock.connect(address)
+        except OSError as failure:
+            sock.close()
+            error = failure
+        else:
+            return sock
+    raise error
+
+
+def _body(response: http.client.HTTPResponse, url: str) -> bytes:
+    raw = response.read(MAX_BYTES + 1)
+    if response.headers.get("Content-Encoding", "").lower() == "gzip":
+        try:
+            raw = zlib.decompressobj(wbits=31).decompress(raw, MAX_BYTES + 1)
+        except zlib.error:
+            raise FetchError(f"{url} sent a damaged gzip body.") from None
+    if len(raw) > MAX_BYTES:
+        raise FetchError(f"{url} is larger than {MAX_BYTES:,} bytes.")
+    return raw
