@@ -133,9 +133,7 @@ class TreasureAddon:
                 settings["SPIDER_MIDDLEWARES"][path] = None
         if settings.get("TREASURE_WEB"):
             archive = "treasure.downloader.ArchiveDownloadHandler"
-            settings.set(
-                "DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon"
-            )
+            settings.set("DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon")
             # One page at a time, the next chosen when the last is read: the same order every run.
             settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
             settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
@@ -144,7 +142,9 @@ class TreasureAddon:
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
         settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
         settings.set(
-            "DOWNLOAD_MAXSIZE", settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000), priority="addon"
+            "DOWNLOAD_MAXSIZE",
+            settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000),
+            priority="addon",
         )
 
 

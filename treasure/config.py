@@ -128,16 +128,18 @@ class TreasureConfig:
     speed_windows: list[str] = setting(
         [], "Hours and rates, such as `mon-fri 08:00-18:00 2/s`; empty is no schedule."
     )
-    max_pages_per_second: float = setting(0.0, "Ceiling over a sliding window; 0 is none.", at_least=0)
-    max_bytes_per_second: float = setting(0.0, "Ceiling over a sliding window; 0 is none.", at_least=0)
+    max_pages_per_second: float = setting(
+        0.0, "Ceiling over a sliding window; 0 is none.", at_least=0
+    )
+    max_bytes_per_second: float = setting(
+        0.0, "Ceiling over a sliding window; 0 is none.", at_least=0
+    )
     allowed_networks: list[str] = setting(
         [], "Private networks we may fetch from, such as `127.0.0.0/8`."
     )
 
     # -- repository
-    repository: str = setting(
-        "", "SQLAlchemy URL; empty is a SQLite file in the runs folder."
-    )
+    repository: str = setting("", "SQLAlchemy URL; empty is a SQLite file in the runs folder.")
     repository_batch_pages: int = setting(100, "Pages per transaction at most.", at_least=1)
     repository_batch_seconds: float = setting(
         1.0, "Longest time a page waits for its transaction.", at_least=0.01
@@ -155,7 +157,9 @@ class TreasureConfig:
     browser_hosts: list[str] = setting([], "Hosts whose pages a browser renders.")
 
     # -- virtual web
-    web: str = setting("", "WARC file that stands for the web; nothing is fetched from the network.")
+    web: str = setting(
+        "", "WARC file that stands for the web; nothing is fetched from the network."
+    )
 
     # -- seeing it
     metrics_port: int = setting(

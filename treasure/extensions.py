@@ -89,7 +89,10 @@ class ProgressExtension:
         if self._terminal:
             sys.stderr.write("\r\x1b[K")
         stats = self.crawler.stats
-        done = {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in ("on_topic", "off_topic", "failed")}
+        done = {
+            kind: int(stats.get_value(f"treasure/pages/{kind}", 0))
+            for kind in ("on_topic", "off_topic", "failed")
+        }
         summary = {
             "job": bench.job,
             "topic": ", ".join(topic.name for topic in bench.topics),

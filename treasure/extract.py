@@ -40,7 +40,9 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
 _CELLS = frozenset({"td", "th", "caption"})
 _NAVIGATION = frozenset({"nav", "footer", "aside"})
-_CONTAINERS = frozenset({"div", "section", "table", "ul", "ol", "header", "td", "form", "p", "span"})
+_CONTAINERS = frozenset(
+    {"div", "section", "table", "ul", "ol", "header", "td", "form", "p", "span"}
+)
 _NAVIGATION_ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "menu", "menubar", "search", "complementary"}
 )
@@ -138,7 +140,7 @@ class _Walk:
         base = tree.css_first("base[href]")
         if base is not None:
             href = (base.attributes.get("href") or "").strip()
-            self.base = urls.join(self.url, href) or self.url
+            self.base = urls.canonical(urls.join(self.url, href)) or self.url
         root = tree.root
         if root is not None:
             declared = root.attributes.get("lang") or root.attributes.get("xml:lang") or ""
@@ -160,7 +162,7 @@ class _Walk:
         self.nofollow = bool(self.robots & {"nofollow", "none"})
         link = tree.css_first("link[rel=canonical][href]")
         if link is not None:
-            self.canonical = urls.join(self.base, link.attributes.get("href") or "")
+            self.canonical = urls.canonical(urls.join(self.base, link.attributes.get("href") or ""))
         self.scripts = len(tree.css("script"))
 
     def read_frames(self, frames: list[LexborNode]) -> None:
@@ -290,7 +292,7 @@ class _Walk:
         if url is None:
             stripped = href.strip()
             useless = not stripped or stripped[0] == "#" or _MEANINGLESS_SCHEME.match(stripped)
-            url = "" if useless else urls.join(self.base, stripped)
+            url = "" if useless else urls.canonical(urls.join(self.base, stripped))
             self.resolved[href] = url
         if url and url != self.url:
             path = ">".join(self.path[-MAX_PATH_TAGS:])
@@ -332,9 +334,7 @@ class _Walk:
         if level and span:
             self.headings.append(Heading(level, span, " ".join(self.words[span.start : span.stop])))
         index = len(self.blocks)
-        self.blocks.append(
-            Block(kind, span, len(self.headings) - 1, self.navigation > 0, span)
-        )
+        self.blocks.append(Block(kind, span, len(self.headings) - 1, self.navigation > 0, span))
         self.block_lists.append(self.lists[-1] if kind == "item" else -1)
         urls_here: set[str] = set()
         for url, anchor, shown, path, nofollow in self.block_links:

@@ -47,9 +47,7 @@ def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = 
     raise FetchError(f"{url} redirects more than {MAX_HOPS} times.")
 
 
-def _get(
-    url: str, policy: AddressPolicy, agent: str
-) -> tuple[http.client.HTTPResponse, bytes]:
+def _get(url: str, policy: AddressPolicy, agent: str) -> tuple[http.client.HTTPResponse, bytes]:
     parts = urlsplit(url)
     host = parts.hostname or ""
     secure = parts.scheme == "https"
@@ -74,7 +72,9 @@ def _get(
 def _connect(host: str, port: int, policy: AddressPolicy) -> socket.socket:
     """Connect to the very address that was checked."""
     error: OSError = OSError(f"{host} has no address")
-    for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    for family, kind, protocol, _, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
         policy.check(host, str(address[0]))
         sock = socket.socket(family, kind, protocol)
         sock.settimeout(TIMEOUT_SECONDS)

@@ -132,14 +132,26 @@ def build(config: TreasureConfig, seeds: Sequence[str]) -> Workbench:
     negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example")
     store = Store.open(repository_url(config))
     try:
-        crawl, watchdog, missing = _decisions(config, job, topics, seeds, examples, negatives, store)
+        crawl, watchdog, missing = _decisions(
+            config, job, topics, seeds, examples, negatives, store
+        )
         frontier = open_frontier(config, job)
     except BaseException:
         store.close()
         raise
     admission = Admission.from_config(config)
     return Workbench(
-        config, job, topics, seeds, crawl, frontier, store, admission, web, watchdog, missing=missing
+        config,
+        job,
+        topics,
+        seeds,
+        crawl,
+        frontier,
+        store,
+        admission,
+        web,
+        watchdog,
+        missing=missing,
     )
 
 

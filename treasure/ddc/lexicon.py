@@ -206,7 +206,8 @@ class Lexicon:
         for place in candidates.tolist():
             if place < free:
                 continue
-            for size in range(longest.get((sequence[place], sequence[place + 1]), 1), 1, -1):
+            most = longest.get((sequence[place], sequence[place + 1]), 1)
+            for size in range(min(most, len(sequence) - place), 1, -1):
                 term = phrases.get(tuple(sequence[place : place + size]))
                 if term is not None:
                     found[place] = term

@@ -26,11 +26,14 @@ class NumberError(UserError, ValueError):
 
 @lru_cache(maxsize=1 << 16)
 def normal(number: str) -> str:
-    """Return *number* as the papers write it: "520" -> "52", "000" -> "0", "595.789" as it is."""
+    """Return *number* as the papers write it: "520" -> "52", "000" -> "0", "595.789" as it is.
+
+    One or two digits are taken for a beginning as it stands: "00" is 000 to 009, not all of 0.
+    """
     number = number.strip()
     if not _FORM.fullmatch(number) or not number.isascii():
         raise NumberError(f"{number!r} is no Dewey number. Expected {EXPECTED}.")
-    return number if "." in number else number.rstrip("0") or "0"
+    return number.rstrip("0") or "0" if len(number) == 3 else number
 
 
 def written(number: str) -> str:

@@ -72,7 +72,9 @@ class VirtualWeb:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is empty"
-            raise WebError(f"The web {path} cannot be read: {reason}. Expected a WARC file.") from None
+            raise WebError(
+                f"The web {path} cannot be read: {reason}. Expected a WARC file."
+            ) from None
         web = cls(path, data)
         if not web._offsets:
             raise WebError(
@@ -161,7 +163,9 @@ class VirtualWeb:
             if parsed is None:
                 return None
             headers, body_start, length = parsed
-            if len(raw) < body_start + length or _record_headers(raw[body_start + length :].lstrip()):
+            if len(raw) < body_start + length or _record_headers(
+                raw[body_start + length :].lstrip()
+            ):
                 return None
             return headers, b"" if head_only else raw[body_start : body_start + length], following
         end = self._data.find(b"\r\n\r\n", offset)

@@ -56,7 +56,7 @@ class Counts:
     hosts: int
 
 
-PASSED_OVER_LIMIT = 20
+PASSED_OVER_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,11 @@ from math import isfinite
 from random import Random
 
 from treasure.frontier.base import Counts, Entry, Lease, Policy
-from treasure.frontier.turns import Host, Rank, Turns
+from treasure.frontier import turns
 from treasure.urls import host_of, url_key
+
+Rank = tuple[float, int]
+Host = turns.Host[Rank]
 
 _QUEUED, _PARKED, _LEASED = range(3)
 
@@ -39,7 +42,7 @@ class MemoryFrontier:
         self.policy = policy or Policy()
         self._rate = self.policy.rate
         self._random = Random(self.policy.random_seed)
-        self._turns = Turns(self.policy)
+        self._turns: turns.Turns[Rank] = turns.Turns(self.policy)
         self._queues: list[list[tuple[Rank, _Link]]] = []
         self._links: dict[int, _Link] = {}
         self._done: set[int] = set()
@@ -59,16 +62,15 @@ class MemoryFrontier:
         """Lease the best link whose host is allowed now."""
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()
-        turns = self._turns
-        host = turns.draw(now, self._random) if explored else turns.choose(now)
+        host = self._turns.draw(now, self._random) if explored else self._turns.choose(now)
         if host is None:
             return None
         link = self._drawn(host) if explored else self._queues[host.number][0][1]
-        passed = turns.passed_over(link.rank)
+        passed = self._turns.passed_over(link.rank)
         link.state, link.landed = _LEASED, False
         self._queued -= 1
         host.queued -= 1
-        turns.started(host, now, self._best(host))
+        self._turns.started(host, now, self._best(host))
         ageing = self._rate * (self._sequence - link.sequence)
         self._sequence += 1
         link.attempts += 1

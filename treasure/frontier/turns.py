@@ -12,19 +12,31 @@ import heapq
 from collections.abc import Iterator
 from math import inf
 from random import Random
+from typing import Generic, TypeVar
 
 from treasure.frontier.base import PASSED_OVER_LIMIT, Policy
 
-Rank = tuple[float, int]
-"""``rate * sequence - score`` and the number of arrival: the lowest is the best."""
+Rank = TypeVar("Rank", tuple[float, int], bytes)
+"""``rate * sequence - score`` and the number of arrival, or bytes that sort alike: the lowest is
+the best. No two links have the same."""
 
 _EMPTY, _BUSY, _WAITING, _READY = range(4)
 
 
-class Host:
+class Host(Generic[Rank]):
     """What is remembered of one host."""
 
-    __slots__ = ("active", "allowed_at", "delay", "name", "number", "place", "queued", "top")
+    __slots__ = (
+        "active",
+        "allowed_at",
+        "blocked_with",
+        "delay",
+        "name",
+        "number",
+        "place",
+        "queued",
+        "top",
+    )
 
     def __init__(self, name: str, number: int, delay: float) -> None:
         self.name = name
@@ -36,23 +48,24 @@ class Host:
         """Links that may be taken."""
         self.top: Rank | None = None
         """The best of them."""
+        self.blocked_with: Rank | None = None
         self.place = _EMPTY
 
 
-class Turns:
+class Turns(Generic[Rank]):
     """All hosts and whose turn it is."""
 
     def __init__(self, policy: Policy) -> None:
         self.delay = policy.delay
         self.concurrency = policy.concurrency
-        self.by_number: list[Host] = []
-        self._by_name: dict[str, Host] = {}
-        self._ready: list[tuple[Rank, Host]] = []
+        self.by_number: list[Host[Rank]] = []
+        self._by_name: dict[str, Host[Rank]] = {}
+        self._ready: list[tuple[Rank, Host[Rank]]] = []
         self._waiting: list[tuple[float, int]] = []
-        self._blocked: list[tuple[Rank, Host]] = []
+        self._blocked: list[tuple[Rank, Host[Rank]]] = []
         self._now = -inf
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> Host[Rank]:
         """Return the host of that name, new or not."""
         host = self._by_name.get(name)
         if host is None:
@@ -60,13 +73,13 @@ class Turns:
             self.by_number.append(host)
         return host
 
-    def ranked(self, host: Host, top: Rank | None) -> None:
+    def ranked(self, host: Host[Rank], top: Rank | None) -> None:
         """Take in that *top* is now the best link of *host*."""
         if top != host.top:
             host.top = top
             self._settle(host)
 
-    def choose(self, now: float) -> Host | None:
+    def choose(self, now: float) -> Host[Rank] | None:
         """Return the host whose turn it is."""
         self._wake(now)
         ready = self._ready
@@ -79,7 +92,7 @@ class Turns:
             heapq.heappop(ready)
         return None
 
-    def draw(self, now: float, random: Random) -> Host | None:
+    def draw(self, now: float, random: Random) -> Host[Rank] | None:
         """Return any host that is allowed now."""
         best = self.choose(now)
         for _ in range(20 if best else 0):  # stale entries are at most every second one
@@ -90,35 +103,33 @@ class Turns:
 
     def passed_over(self, rank: Rank) -> int:
         """Count the hosts that have a better link than *rank* but are not allowed now."""
-        heap, found, nodes = self._blocked, 0, [0]
-        seen: set[int] = set()
-        for _ in range(8 * PASSED_OVER_LIMIT):
-            if not nodes or found == PASSED_OVER_LIMIT:
-                break
-            node = nodes.pop()
-            if node < len(heap) and heap[node][0] < rank:
-                top, host = heap[node]
-                if _EMPTY < host.place < _READY and top == host.top and host.number not in seen:
-                    seen.add(host.number)
-                    found += 1
-                nodes += (2 * node + 1, 2 * node + 2)
-        return found
+        heap, better = self._blocked, []
+        while heap and heap[0][0] < rank and len(better) < PASSED_OVER_LIMIT:
+            entry = heapq.heappop(heap)
+            top, host = entry
+            if top == host.top and _EMPTY < host.place < _READY:
+                better.append(entry)
+            elif host.blocked_with == top:
+                host.blocked_with = None
+        for entry in better:
+            heapq.heappush(heap, entry)
+        return len(better)
 
-    def started(self, host: Host, now: float, top: Rank | None) -> None:
+    def started(self, host: Host[Rank], now: float, top: Rank | None) -> None:
         """Take in that a download from *host* begins, which leaves *top* as its best link."""
         host.active += 1
         host.allowed_at = max(host.allowed_at, now + host.delay)
         host.top = top
         self._settle(host)
 
-    def landed(self, host: Host, now: float = -inf) -> None:
+    def landed(self, host: Host[Rank], now: float = -inf) -> None:
         """Take in that a download from *host* ended."""
         host.active -= 1
         host.allowed_at = max(host.allowed_at, now + host.delay)
         self._now = max(self._now, now)
         self._settle(host)
 
-    def hold(self, host: Host, until: float) -> None:
+    def hold(self, host: Host[Rank], until: float) -> None:
         """Take nothing from *host* before *until*."""
         if until > host.allowed_at:
             host.allowed_at = until
@@ -130,17 +141,17 @@ class Turns:
             return now
         return self._waiting[0][0] if self._waiting else inf
 
-    def best(self, count: int) -> list[Host]:
+    def best(self, count: int) -> list[Host[Rank]]:
         """Return the hosts with the best links, best first, allowed or not."""
         tops = ((host.top, host) for host in self.by_number if host.top is not None)
         return [host for _, host in heapq.nsmallest(count, tops)]
 
-    def largest(self, count: int) -> list[Host]:
+    def largest(self, count: int) -> list[Host[Rank]]:
         """Return the hosts with the most links, largest first."""
         filled = (host for host in self.by_number if host.queued)
         return heapq.nlargest(count, filled, key=lambda host: (host.queued, -host.number))
 
-    def __iter__(self) -> Iterator[Host]:
+    def __iter__(self) -> Iterator[Host[Rank]]:
         return iter(self.by_number)
 
     def __len__(self) -> int:
@@ -159,14 +170,15 @@ class Turns:
                 self._settle(host)
             heapq.heappop(waiting)
 
-    def _settle(self, host: Host) -> None:
+    def _settle(self, host: Host[Rank]) -> None:
         """Put *host* where it belongs."""
         if host.top is None:
             host.place = _EMPTY
             return
         if host.active < self.concurrency and host.allowed_at <= self._now:
             host.place = _READY
-            self._push(self._ready, host)
+            heapq.heappush(self._ready, (host.top, host))
+            self._tidy(self._ready)
             return
         if host.active >= self.concurrency:
             host.place = _BUSY
@@ -176,14 +188,18 @@ class Turns:
             if len(self._waiting) > 2 * len(self.by_number) + 64:
                 self._waiting[:] = [(h.allowed_at, h.number) for h in self if h.place == _WAITING]
                 heapq.heapify(self._waiting)
-        self._push(self._blocked, host)
+        if host.blocked_with != host.top:
+            host.blocked_with = host.top
+            heapq.heappush(self._blocked, (host.top, host))
+            self._tidy(self._blocked)
 
-    def _push(self, heap: list[tuple[Rank, Host]], host: Host) -> None:
-        assert host.top is not None
-        heapq.heappush(heap, (host.top, host))
-        if len(heap) > 2 * len(self.by_number) + 64:
-            ready = heap is self._ready
-            heap[:] = [
-                (h.top, h) for h in self if h.top is not None and (h.place == _READY) == ready
-            ]
-            heapq.heapify(heap)
+    def _tidy(self, heap: list[tuple[Rank, Host[Rank]]]) -> None:
+        """Drop stale entries once they are more than half of *heap*."""
+        if len(heap) <= 2 * len(self.by_number) + 64:
+            return
+        places = (_READY,) if heap is self._ready else (_BUSY, _WAITING)
+        heap[:] = [(h.top, h) for h in self if h.top is not None and h.place in places]
+        heapq.heapify(heap)
+        if heap is self._blocked:
+            for host in self:
+                host.blocked_with = host.top if host.place in places else None

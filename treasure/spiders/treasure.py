@@ -22,7 +22,7 @@ from treasure.frontier.base import Entry, Lease
 from treasure.items import Draft, LinkBatch, PageItem
 from treasure.scheduler import LEASE, ORIGIN
 from treasure.seeds import read_seeds
-from treasure.urls import join
+from treasure.urls import canonical, join
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -126,7 +126,7 @@ class TreasureSpider(Spider):
     def _redirected(self, response: Response, lease: Lease, draft: Draft) -> None:
         """Queue where a redirect leads with the score of the link that led here."""
         location = response.headers.get("Location", b"").decode("latin-1")
-        target = join(response.url, location) if location else ""
+        target = canonical(join(response.url, location)) if location else ""
         hops = int(lease.entry.meta.get("hops", 0)) + 1
         if not target:
             draft.failure = "redirect without a usable address"
@@ -136,7 +136,17 @@ class TreasureSpider(Spider):
             entry = lease.entry
             meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), "hops": hops}
             self.crawler.engine.scheduler.push(  # type: ignore[union-attr]
-                [Entry(target, lease.score, entry.depth, entry.url, entry.anchor, entry.context, meta)]
+                [
+                    Entry(
+                        target,
+                        lease.score,
+                        entry.depth,
+                        entry.url,
+                        entry.anchor,
+                        entry.context,
+                        meta,
+                    )
+                ]
             )
 
     def _item(self, draft: Draft, lease: Lease) -> PageItem:

@@ -8,8 +8,9 @@ a key is ``term * 4 + component``, sorted, each with its count. Term numbers are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +36,7 @@ class Components:
     @classmethod
     def of_terms(cls, ish: Terms, sh: Terms, mh: Terms, dc: Terms) -> Components:
         """Count the terms of each component; stop words (-1) do not count."""
-        keys = np.concatenate((ish * 4, sh * 4 + SH, mh * 4 + MH, dc * 4 + DC))
-        unique, counts = np.unique(keys[keys >= 0], return_counts=True)
-        return cls(unique.astype(np.int32), np.minimum(counts, MAX_COUNT).astype(np.uint16))
+        return next(_counted([[ish * 4, sh * 4 + SH, mh * 4 + MH, dc * 4 + DC]]))
 
     @classmethod
     def of_stems(cls, parts: Sequence[Mapping[str, int]]) -> Components:
@@ -100,29 +99,46 @@ class Place:
 
 
 def places(page: Page, links: Iterable[Link], boundary: Boundary = PARAGRAPH) -> list[Place]:
-    """Return the paragraphs and whole lists that hold *links*, in reading order of the links."""
+    """Return the paragraphs and whole lists that hold *links*, in the order of the links."""
     found: dict[tuple[Span, int], list[Link]] = {}
     for link in links:
         block = page.blocks[link.block]
         found.setdefault((block.whole or block.span, block.heading), []).append(link)
-    headings: dict[int, tuple[Terms, Terms]] = {}
-    answer = []
+    main = _keys(page, page.main_heading, MH)
+    above: dict[int, list[Terms]] = {}
+    texts = []
     for (span, heading), inside in found.items():
-        block = page.blocks[inside[0].block]
-        if heading not in headings:
-            headings[heading] = _headings(page, block)
-        ish, sh = headings[heading]
+        if heading not in above:
+            above[heading] = [main, *_headings(page, page.blocks[inside[0].block])]
         dc = boundary.terms(page, span, [link.anchor for link in inside])
-        components = Components.of_terms(ish, sh, _terms(page, page.main_heading), dc)
-        answer.append(Place(span, block, tuple(inside), components))
-    return answer
+        texts.append([*above[heading], dc * 4 + DC])
+    return [
+        Place(span, page.blocks[inside[0].block], tuple(inside), components)
+        for ((span, _), inside), components in zip(found.items(), _counted(texts), strict=True)
+    ]
 
 
-def _headings(page: Page, block: Block) -> tuple[Terms, Terms]:
-    spans = [_terms(page, span) for span in page.section_headings(block)]
-    sections = np.concatenate(spans) if spans else np.empty(0, dtype=np.int32)
-    return _terms(page, page.immediate_heading(block)), sections
+def _headings(page: Page, block: Block) -> list[Terms]:
+    spans = [(page.immediate_heading(block), ISH)]
+    spans += [(span, SH) for span in page.section_headings(block)]
+    return [_keys(page, span, component) for span, component in spans]
 
 
-def _terms(page: Page, span: Span) -> Terms:
-    return page.terms[span.start : span.stop]
+def _keys(page: Page, span: Span, component: int) -> Terms:
+    return page.terms[span.start : span.stop] * 4 + component
+
+
+def _counted(texts: Sequence[Sequence[Terms]]) -> Iterator[Components]:
+    """Count the keys of each text, all texts in one go; stop words have negative keys."""
+    if not texts:
+        return
+    parts = [part for text in texts for part in text]
+    sizes = [sum(map(len, text)) for text in texts]
+    codes = np.concatenate(parts) | (np.repeat(np.arange(len(texts)), sizes) << 32)
+    codes = np.sort(codes[np.concatenate(parts) >= 0])
+    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    counts = np.minimum(np.diff(first, append=len(codes)), MAX_COUNT).astype(np.uint16)
+    keys = codes[first].astype(np.int32)  # the lower half
+    bounds = np.searchsorted(codes[first] >> 32, np.arange(len(texts) + 1)).tolist()
+    for start, stop in pairwise(bounds):
+        yield Components(keys[start:stop], counts[start:stop])

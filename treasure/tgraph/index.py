@@ -15,8 +15,10 @@ no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,9 @@ from treasure.tgraph.components import DC, Components
 
 GONE = -1e6
 """Added to nodes that must not match: dead or removed."""
+
+AT_A_TIME = 1 << 16
+"""Postings gathered at a time: enough to save calls, few enough to stay in the cache."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -97,21 +102,20 @@ class Index:
         answer = Best.none(len(queries), levels)
         if not len(self.rows) or not queries:
             return answer
-        divisors = _divisors(weights)
-        tops = np.empty((len(queries), len(self._starts)), np.float64)
-        sums = np.empty(len(self.rows), np.float64)
-        heads: dict[bytes, Floats] = {}
-        for number, (query, rows, values) in enumerate(self._looked_up(queries, weights)):
-            data = (self._keys[rows] & 3) == DC
-            head = rows[~data].tobytes() + values[~data].tobytes()
-            if head not in heads:
-                heads[head] = self.bias.copy()
-                self._add(rows[~data], values[~data], heads[head])
-            np.copyto(sums, heads[head])
-            self._add(rows[data], values[data], sums)
-            top = np.maximum.reduceat(sums, self._starts)
-            top /= divisors[query.mask | self._mask]
-            tops[number] = top
+        asked = _Asked.of(queries, weights)
+        headings, data = self._look_up(asked, headings=True), self._look_up(asked, headings=False)
+        divisors = _divisors(weights)[asked.masks[:, None] | self._mask]
+        tops = np.empty((len(queries), len(self._starts)))
+        base, sums, heading = self.bias, np.empty(len(self.rows)), b""
+        for number, top in enumerate(tops):
+            # Links come in reading order, so equal headings come one after the other.
+            if headings.name(number) != heading:
+                heading, base = headings.name(number), self.bias.copy()
+                headings.add(number, base)
+            np.copyto(sums, base)
+            data.add(number, sums)
+            np.maximum.reduceat(sums, self._starts, out=top)
+            top /= divisors[number]
             group = int(top.argmax())
             if top[group] > 0:
                 start = self._starts[group]
@@ -123,39 +127,98 @@ class Index:
             np.maximum(column, tops[:, group], out=column)
         return answer
 
-    def _looked_up(
-        self, queries: Sequence[Components], weights: Floats
-    ) -> list[tuple[Components, Ints, Floats]]:
-        """Return each query with the rows of its known keys and its own tf / norm."""
-        sizes = np.array([len(query.keys) for query in queries])
-        keys = np.concatenate([query.keys for query in queries])
-        counts = np.concatenate([query.counts for query in queries]).astype(np.float64)
-        owner = np.repeat(np.arange(len(queries)), sizes) * 4 + (keys & 3)
-        squares = np.bincount(owner, weights=counts**2, minlength=4 * len(queries))
-        values = (counts / np.sqrt(squares)[owner] * weights[keys & 3]).astype(np.float64)
-        rows = np.searchsorted(self._keys, keys).astype(np.int32)
-        known = self._keys[np.minimum(rows, len(self._keys) - 1)] == keys
-        rows, values = rows[known], values[known]
-        stops = np.cumsum(np.bincount(owner[known] >> 2, minlength=len(queries))).tolist()
-        starts = [0, *stops[:-1]]
-        return [
-            (query, rows[start:stop], values[start:stop])
-            for query, start, stop in zip(queries, starts, stops, strict=True)
-        ]
+    def _look_up(self, asked: _Asked, *, headings: bool) -> _Found:
+        """Return where the postings of the queries' keys are, of the headings or of the data."""
+        chosen = np.flatnonzero(((asked.keys & 3) != DC) == headings)
+        keys = asked.keys[chosen]
+        rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        known = self._keys[rows] == keys
+        rows, chosen = rows[known].astype(np.int32), chosen[known]
+        ends = np.searchsorted(asked.owners[chosen], np.arange(1, len(asked.masks) + 1))
+        return _Found(self, rows, asked.values[chosen], [0, *ends.tolist()])
 
-    def _add(self, rows: Ints, values: Floats, sums: Floats) -> None:
-        """Add to *sums* the postings of *rows*, each times its value."""
-        from scipy.sparse import _sparsetools as loops
-
-        if not len(rows):
-            return
+    def gather(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
+        """Return the postings of *rows*, one after the other, and where each ends."""
         ends = np.zeros(len(rows) + 1, np.int32)
         np.cumsum(self._offsets[rows + 1] - self._offsets[rows], out=ends[1:])
-        nodes, weights = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.float64)
+        nodes, weights = np.empty(ends[-1], np.int32), np.empty(ends[-1])
+        loops = _loops()
         loops.csr_row_index(
             len(rows), rows, self._offsets, self._nodes, self._weights, nodes, weights
         )
-        loops.csc_matvec(len(sums), len(rows), ends, nodes, weights, values, sums)
+        return ends, nodes, weights
+
+    def postings(self, rows: Ints) -> NDArray[np.int64]:
+        """Return how many postings each of *rows* has."""
+        return (self._offsets[rows + 1] - self._offsets[rows]).astype(np.int64)
+
+
+class _Asked(NamedTuple):
+    """Queries as one: each key with its weighted tf / norm and the query it belongs to."""
+
+    keys: Ints
+    values: Floats
+    owners: NDArray[np.int64]
+    masks: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, queries: Sequence[Components], weights: Floats) -> _Asked:
+        keys = np.concatenate([query.keys for query in queries])
+        counts = np.concatenate([query.counts for query in queries]).astype(np.float64)
+        owners = np.repeat(np.arange(len(queries)), [len(query.keys) for query in queries])
+        part = owners * 4 + (keys & 3)
+        squares = np.bincount(part, weights=counts * counts, minlength=4 * len(queries))
+        values = counts / np.sqrt(squares)[part] * weights[keys & 3]
+        return cls(keys, values, owners, (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4)))
+
+
+class _Found:
+    """The postings of many queries, gathered some queries at a time."""
+
+    def __init__(self, index: Index, rows: Ints, values: Floats, bounds: list[int]) -> None:
+        self._index = index
+        self._rows = rows
+        self._values = values
+        self._bounds = bounds
+        self._total = np.append(0, np.cumsum(index.postings(rows)))
+        self._first = self._last = 0
+
+    def name(self, number: int) -> bytes:
+        """Return bytes that are equal for equal queries."""
+        chosen = slice(self._bounds[number], self._bounds[number + 1])
+        return self._rows[chosen].tobytes() + self._values[chosen].tobytes()
+
+    def add(self, number: int, sums: Floats) -> None:
+        """Add to *sums* what query *number* has in common with each node."""
+        start, stop = self._bounds[number], self._bounds[number + 1]
+        if start == stop:
+            return
+        if not self._first <= start < self._last:
+            self._first = start
+            room = self._total[start] + AT_A_TIME
+            fits = bisect_right(self._bounds, int(np.searchsorted(self._total, room, "right")) - 1)
+            self._last = max(stop, self._bounds[fits - 1])
+            self._ends, self._nodes, self._weights = self._index.gather(
+                self._rows[start : self._last]
+            )
+        ends = self._ends[start - self._first : stop - self._first + 1]
+        _loops().csc_matvec(
+            len(sums),
+            stop - start,
+            ends,
+            self._nodes,
+            self._weights,
+            self._values[start:stop],
+            sums,
+        )
+
+
+@cache
+def _loops() -> Any:
+    """Return SciPy's compiled loops; not imported before there is a graph to match."""
+    from scipy.sparse import _sparsetools
+
+    return _sparsetools
 
 
 def _divisors(weights: Floats) -> Floats:

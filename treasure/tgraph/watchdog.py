@@ -5,8 +5,8 @@ section 2. A page on topic makes nodes of the paragraphs that led to it, back al
 crawl came: level 1 for the paragraph with its link, level 2 for the paragraph that led to that
 page, and so on. So a graph grows from nothing.
 
-Per page the work is bounded: at most MAX_STEPS nodes are touched, MAX_LINKS links remembered. Memory
-too: the way back is kept for the last *remembered* links and the last REMEMBERED_PAGES pages.
+Per page the work is bounded: at most MAX_STEPS nodes are touched, MAX_LINKS links remembered. So
+is memory: the way back is kept for the last *remembered* links and REMEMBERED_PAGES pages.
 """
 
 from __future__ import annotations
