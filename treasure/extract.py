@@ -1,24 +1,25 @@
 """HTML -> Page: words, headings, blocks and links in one walk over the tree.
 
-The parser is lexbor (selectolax): it reads what browsers read, three times faster than lxml
-here. Text is cut into words only where a block or an anchor begins or ends, so ``<b>W</b>ord`` is
-one word. The walk keeps its own stack: pages nested 100,000 deep are met in the wild.
+The parser is lexbor (selectolax): it reads what browsers read, at half the cost of lxml. The walk
+gathers the text of the page with a mark wherever a block or an anchor begins or ends; words are cut
+once, at the end, and the marks tell which words are whose. So ``<b>W</b>ord`` is one word, and the
+regular expression runs once a page. The walk goes from node to node without recursion: pages
+nested 100,000 deep are met in the wild.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import html_to_unicode
 
 from treasure import text, urls
 from treasure.errors import UnreadablePageError
-from treasure.pages import EMPTY, Block, Heading, Link, Page, Span
+from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.text import VOCABULARY
 
-MAX_WORDS = 200_000
+MAX_TEXT_CHARS = 2_000_000
 MAX_LINKS = 5_000
 MAX_ANCHOR_CHARS = 500
 MAX_PATH_TAGS = 8
@@ -32,10 +33,11 @@ _SKIPPED = frozenset(
     "script style noscript template svg math iframe object canvas select option textarea head "
     "audio video".split()
 )
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark "
-    "q rp rt ruby s samp small span strike strong sub sup time tt u var wbr area map".split()
+_PLAIN = frozenset(
+    "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr "
+    "q rp rt ruby s samp small span strike strong sub sup time tt u var wbr map".split()
 )
+"""Inline elements that mean nothing to us: the walk goes straight through them."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
 _CELLS = frozenset({"td", "th", "caption"})
@@ -58,6 +60,8 @@ _NESTING_TAG = re.compile(
     re.IGNORECASE,
 )
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_MARK = "\x01"
+_WORD_OR_MARK = re.compile(rf"[^\W_]+|{_MARK}")
 _SPACE = re.compile(r"\s+")
 
 
@@ -71,7 +75,8 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     if isinstance(html, bytes):
         html = decode(html)
     try:
-        tree = LexborHTMLParser(_not_too_deep(html).encode("utf-8", "replace"))
+        source = _not_too_deep(html.replace(_MARK, " ") if _MARK in html else html)
+        tree = LexborHTMLParser(source.encode("utf-8", "replace"))
     except (SelectolaxError, ValueError) as error:
         raise UnreadablePageError(f"{url} cannot be parsed: {error}") from error
     walk = _Walk(url, max_links)
@@ -95,285 +100,305 @@ def _not_too_deep(html: str) -> str:
     return html
 
 
-@dataclass
 class _Walk:
-    """What has been read of a page so far."""
+    """What has been read of a page so far. Positions are numbers of marks in the text."""
 
-    url: str
-    max_links: int
-    base: str = ""
-    words: list[str] = field(default_factory=list)
-    pending: list[str] = field(default_factory=list)
-    raw: list[str] = field(default_factory=list)
-    headings: list[Heading] = field(default_factory=list)
-    block_texts: list[str] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    title: str = ""
-    title_span: Span = EMPTY
-    language: str = ""
-    canonical: str = ""
-    description: str = ""
-    robots: frozenset[str] = frozenset()
-    nofollow: bool = False
-    scripts: int = 0
-
-    # Where the walk is.
-    block_start: int = 0
-    heading_level: int = 0
-    lists: list[int] = field(default_factory=list)
-    list_spans: list[list[int]] = field(default_factory=list)
-    cells: int = 0
-    navigation: int = 0
-    anchor: dict[str, str | None] | None = None
-    cut_wanted: bool = False
-    anchor_start: int = 0
-    anchor_text: list[str] = field(default_factory=list)
-    path: list[str] = field(default_factory=list)
-    block_links: list[tuple[str, Span, str, str, bool]] = field(default_factory=list)
-    block_lists: list[int] = field(default_factory=list)
-    resolved: dict[str, str] = field(default_factory=dict)
+    def __init__(self, url: str, max_links: int) -> None:
+        self.url = url
+        self.max_links = max_links
+        self.title = self.language = self.canonical = self.description = ""
+        self.robots: frozenset[str] = frozenset()
+        self.scripts = 0
+        self.base = url
+        # What was found.
+        self.text: list[str] = []
+        self.marks = 0
+        self.chars = 0
+        self.headings: list[tuple[int, int]] = []
+        """Level and block of each heading."""
+        self.blocks: list[tuple[str, int, int, int, bool, int]] = []
+        """Kind, first and last mark, heading, boilerplate, list (-1: none)."""
+        self.block_texts: list[str] = []
+        self.lists: list[list[int]] = []
+        """First and last mark of each list."""
+        self.links: list[tuple[str, int, int, str, int, str, bool]] = []
+        # Where the walk is.
+        self.path: list[str] = []
+        self.open_lists: list[int] = []
+        self.navigation = 0
+        self.cells = 0
+        self.level = 0
+        self.filled = False
+        self.block_mark = self._mark()
+        self.block_text = len(self.text)
+        self.block_links: list[tuple[str, int, int, str, str, bool]] = []
+        self.anchor: dict[str, str | None] | None = None
+        self.anchor_mark = self.anchor_text = 0
+        self.cut_wanted = False
+        self.resolved: dict[str, str] = {}
 
     def read_head(self, tree: LexborHTMLParser) -> None:
         """Read what the head says of the whole page."""
-        self.base = self.url
         base = tree.css_first("base[href]")
         if base is not None:
-            href = (base.attributes.get("href") or "").strip()
-            self.base = urls.canonical(urls.join(self.url, href)) or self.url
+            self.base = self._absolute(base.attributes.get("href")) or self.url
         root = tree.root
         if root is not None:
             declared = root.attributes.get("lang") or root.attributes.get("xml:lang") or ""
-            self.language = declared.strip().lower().split("-")[0].split("_")[0][:3]
+            self.language = re.split("[-_]", declared.strip().lower())[0][:3]
         title = tree.css_first("title")
         if title is not None:
             self.title = _SPACE.sub(" ", title.text()).strip()[:1000]
-        self.words = text.words(self.title)[:200]
-        self.title_span = Span(0, len(self.words))
-        self.block_start = len(self.words)
         for meta in tree.css("meta[name]"):
-            name = (meta.attributes.get("name") or "").lower()
-            content = meta.attributes.get("content") or ""
+            attributes = meta.attributes
+            name = (attributes.get("name") or "").lower()
+            content = attributes.get("content") or ""
             if name == "description":
                 self.description = _SPACE.sub(" ", content).strip()[:2000]
             elif name in {"robots", "treasure"}:
-                directives = {part.strip().lower() for part in content.split(",")}
-                self.robots = self.robots | directives
-        self.nofollow = bool(self.robots & {"nofollow", "none"})
+                self.robots |= {part.strip().lower() for part in content.split(",")}
         link = tree.css_first("link[rel=canonical][href]")
         if link is not None:
-            self.canonical = urls.canonical(urls.join(self.base, link.attributes.get("href") or ""))
+            self.canonical = self._absolute(link.attributes.get("href"))
         self.scripts = len(tree.css("script"))
 
     def read_frames(self, frames: list[LexborNode]) -> None:
         """Read the links of a frameset, which has no body."""
         for frame in frames:
-            self._add_link(frame.attributes.get("src") or "", EMPTY, "", False)
+            self._add_link(frame.attributes.get("src") or "", self.marks - 1, "", False)
         self._end_block()
 
     def read_body(self, body: LexborNode, role_headings: set[int]) -> None:
         """Walk over the body: down, then to the next sibling, then up."""
         node: LexborNode | None = body
+        end = body.mem_id
+        text = self.text
         for _ in range(MAX_NODES):
-            if node is None:
-                break
-            tag = node.tag
-            child = None
+            assert node is not None
+            tag = node.tag or "-"
             if tag == "-text":
-                content = node.text_content
-                if content and (self.pending or not content.isspace()):
-                    self.pending.append(content)
-                    if self.anchor is not None:
-                        self.anchor_text.append(content)
-            elif tag is not None and tag[0] not in "-!" and tag not in _SKIPPED:
+                content = node.text_content or ""
+                if not content.isspace():
+                    text.append(content)
+                    self.filled = True
+                    self.chars += len(content)
+                elif self.filled:
+                    text.append(" ")
+            elif tag in _PLAIN and not role_headings:
+                child = node.child
+                if child is not None:
+                    node = child
+                    continue
+            elif tag[0] not in "-!" and tag not in _SKIPPED and self.chars < MAX_TEXT_CHARS:
                 self._enter(node, tag, role_headings)
                 child = node.child
-                if child is None:
-                    self._leave(node, tag)
-            if child is not None and len(self.words) < MAX_WORDS:
-                node = child
-                continue
-            if child is not None:
-                self._leave(node, tag or "")
-            while node is not None and node.mem_id != body.mem_id:
+                if child is not None:
+                    node = child
+                    continue
+                self._leave(tag)
+            while True:
+                if node is None or node.mem_id == end:
+                    self._end_block()
+                    return
                 following = node.next
                 if following is not None:
                     node = following
                     break
                 node = node.parent
                 if node is not None:
-                    self._leave(node, node.tag or "")
-            else:
-                break
+                    tag = node.tag or "-"
+                    if tag not in _PLAIN or role_headings:
+                        self._leave(tag)
         self._end_block()
 
     def _enter(self, node: LexborNode, tag: str, role_headings: set[int]) -> None:
-        step = tag
-        if tag in _CONTAINERS:
-            attributes = node.attributes
-            if attributes:
-                name = attributes.get("id") or ""
-                classes = attributes.get("class") or ""
-                if name or classes:
-                    step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}"
-                if (
-                    _NAVIGATION_NAMES.search(name)
-                    or _NAVIGATION_NAMES.search(classes)
-                    or (attributes.get("role") or "") in _NAVIGATION_ROLES
-                ):
-                    self._cut()
-                    self.navigation += 1
-                    step = "!" + step
-        elif tag in _NAVIGATION:
-            step = "!" + step
-            self._cut()
-            self.navigation += 1
-        self.path.append(step)
         if tag == "a" or tag == "area":
             attributes = node.attributes
+            self.path.append(tag)
             if attributes.get("href"):
-                self._flush()
                 self.anchor = attributes
-                self.anchor_start = len(self.words)
-                self.anchor_text = [attributes.get("alt") or ""] if tag == "area" else []
-        elif tag == "img":
+                self.anchor_mark = self._mark()
+                self.anchor_text = len(self.text)
+                if tag == "area":
+                    self.text.append(attributes.get("alt") or "")
+            return
+        if tag == "img":
             if self.anchor is not None and (alt := node.attributes.get("alt")):
-                self.pending.append(f" {alt} ")
-                self.anchor_text.append(alt)
-        elif tag == "br":
-            self.pending.append(" ")
-        elif tag not in _INLINE:
+                self.text.append(f" {alt} ")
+                self.filled = True
+            self.path.append(tag)
+            return
+        if tag == "br" or tag in _PLAIN:
+            self.text.append(" ")
+            self.path.append(tag)
+        else:
             self._cut()
+            self.path.append(self._step(node, tag))
             if tag in _LISTS:
-                self.lists.append(len(self.list_spans))
-                self.list_spans.append([len(self.words), len(self.words)])
+                self.open_lists.append(len(self.lists))
+                self.lists.append([self._mark(), 0])
             elif tag in _CELLS:
                 self.cells += 1
             elif tag in _HEADINGS:
-                self.heading_level = _HEADINGS[tag]
-        if node.mem_id in role_headings and tag not in _HEADINGS:
+                self.level = _HEADINGS[tag]
+        if role_headings and node.mem_id in role_headings and tag not in _HEADINGS:
             self._cut()
             level = node.attributes.get("aria-level") or "2"
-            self.heading_level = int(level) if level in "123456" else 2
+            self.level = int(level) if level in {"1", "2", "3", "4", "5", "6"} else 2
 
-    def _leave(self, node: LexborNode, tag: str) -> None:
+    def _step(self, node: LexborNode, tag: str) -> str:
+        """Return the element's step in tag paths; ``!`` marks where navigation begins."""
+        if tag in _NAVIGATION:
+            self.navigation += 1
+            return "!" + tag
+        if tag not in _CONTAINERS:
+            return tag
+        attributes = node.attributes
+        if not attributes:
+            return tag
+        name = attributes.get("id") or ""
+        classes = attributes.get("class") or ""
+        step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}" if classes else tag
+        if (
+            (name and _NAVIGATION_NAMES.search(name))
+            or (classes and _NAVIGATION_NAMES.search(classes))
+            or attributes.get("role") in _NAVIGATION_ROLES
+        ):
+            self.navigation += 1
+            return "!" + step
+        return step
+
+    def _leave(self, tag: str) -> None:
         if tag == "a" or tag == "area":
             if self.anchor is not None:
                 self._end_anchor(self.anchor)
-        elif tag not in _INLINE:
+        elif tag not in _PLAIN and tag not in {"br", "img"}:
             self._cut()
-            if tag in _LISTS and self.lists:
-                self.list_spans[self.lists.pop()][1] = len(self.words)
+            if tag in _LISTS and self.open_lists:
+                self.lists[self.open_lists.pop()][1] = self._mark()
             elif tag in _CELLS:
                 self.cells -= 1
-        if self.path and self.path.pop().startswith("!"):
-            self._cut()
+        if self.path and self.path.pop()[0] == "!":
             self.navigation -= 1
 
     def _end_anchor(self, attributes: dict[str, str | None]) -> None:
-        self._flush()
         self.anchor = None
-        shown = _SPACE.sub(" ", "".join(self.anchor_text)).strip()
+        shown = _SPACE.sub(" ", "".join(self.text[self.anchor_text :])).strip()
         if not shown:
             shown = (attributes.get("title") or attributes.get("aria-label") or "").strip()
         rel = attributes.get("rel")
         nofollow = bool(rel) and not {"nofollow", "ugc", "sponsored"}.isdisjoint(
             str(rel).lower().split()
         )
-        span = Span(self.anchor_start, len(self.words))
-        self._add_link(attributes["href"] or "", span, shown[:MAX_ANCHOR_CHARS], nofollow)
+        shown = shown[:MAX_ANCHOR_CHARS].replace(_MARK, "")
+        self._add_link(attributes["href"] or "", self.anchor_mark, shown, nofollow)
         if self.cut_wanted:
             self._end_block()
 
-    def _add_link(self, href: str, span: Span, shown: str, nofollow: bool) -> None:
+    def _add_link(self, href: str, first_mark: int, shown: str, nofollow: bool) -> None:
         if len(self.links) + len(self.block_links) >= self.max_links:
             return
         url = self.resolved.get(href)
         if url is None:
-            stripped = href.strip()
-            useless = not stripped or stripped[0] == "#" or _MEANINGLESS_SCHEME.match(stripped)
-            url = "" if useless else urls.canonical(urls.join(self.base, stripped))
-            self.resolved[href] = url
+            url = self.resolved[href] = self._absolute(href)
         if url and url != self.url:
             path = ">".join(self.path[-MAX_PATH_TAGS:])
-            self.block_links.append((url, span, shown, path, nofollow or self.nofollow))
+            self.block_links.append((url, first_mark, self._mark(), shown, path, nofollow))
 
-    def _flush(self) -> None:
-        """Cut the pending text into words."""
-        if self.pending:
-            raw = "".join(self.pending)
-            self.pending.clear()
-            self.words += text.words(raw)
-            self.raw.append(raw)
+    def _absolute(self, href: str | None) -> str:
+        href = (href or "").strip()
+        if not href or href[0] == "#" or _MEANINGLESS_SCHEME.match(href):
+            return ""
+        return urls.canonical(urls.join(self.base, href))
+
+    def _mark(self) -> int:
+        """Put a mark into the text; return its number."""
+        self.text.append(_MARK)
+        self.marks += 1
+        return self.marks - 1
 
     def _cut(self) -> None:
         """End a block where block-level elements begin or end; an open anchor goes first."""
-        if self.anchor is None:
-            self._end_block()
-        else:  # <a><h3>...</h3></a>
-            self.pending.append(" ")
+        if self.anchor is not None:  # <a><h3>...</h3></a>
+            self.text.append(" ")
             self.cut_wanted = True
+        elif self.filled or self.block_links:
+            self._end_block()
 
     def _end_block(self) -> None:
         self.cut_wanted = False
-        self._flush()
-        span = Span(self.block_start, len(self.words))
-        if not span and not self.block_links:
-            self.raw.clear()
+        if not self.filled and not self.block_links:
             return
-        self.block_texts.append("".join(self.raw))
-        self.raw.clear()
-        level, self.heading_level = self.heading_level, 0
-        kind = "paragraph"
-        if level:
+        block = len(self.blocks)
+        kind, inside = "paragraph", -1
+        if self.level:
             kind = "heading"
-        elif self.lists:
-            kind = "item"
+            self.headings.append((self.level, block))
+            self.level = 0
+        elif self.open_lists:
+            kind, inside = "item", self.open_lists[-1]
         elif self.cells:
             kind = "cell"
-        if level and span:
-            self.headings.append(Heading(level, span, " ".join(self.words[span.start : span.stop])))
-        index = len(self.blocks)
-        self.blocks.append(Block(kind, span, len(self.headings) - 1, self.navigation > 0, span))
-        self.block_lists.append(self.lists[-1] if kind == "item" else -1)
-        urls_here: set[str] = set()
-        for url, anchor, shown, path, nofollow in self.block_links:
-            if url not in urls_here:
-                urls_here.add(url)
-                self.links.append(Link(url, anchor, shown, index, path, nofollow))
+        self.block_texts.append("".join(self.text[self.block_text :]).replace(_MARK, ""))
+        last = self._mark()
+        self.blocks.append(
+            (kind, self.block_mark, last, len(self.headings) - 1, self.navigation > 0, inside)
+        )
+        seen: set[str] = set()
+        for url, first, stop, shown, path, nofollow in self.block_links:
+            if url not in seen:
+                seen.add(url)
+                self.links.append((url, first, stop, shown, block, path, nofollow))
         self.block_links.clear()
-        self.block_start = len(self.words)
-
-    def _finished_blocks(self) -> list[Block]:
-        """Give list items the span of their list; forget boilerplate that is the whole page."""
-        navigation = sum(b.span.stop - b.span.start for b in self.blocks if b.boilerplate)
-        everything = len(self.words) - self.title_span.stop
-        trusted = navigation <= 0.9 * everything
-        finished = []
-        for block, number in zip(self.blocks, self.block_lists, strict=True):
-            whole = Span(*self.list_spans[number]) if number >= 0 else block.span
-            finished.append(
-                Block(block.kind, block.span, block.heading, block.boilerplate and trusted, whole)
-            )
-        return finished
+        self.block_mark = last
+        self.block_text = len(self.text)
+        self.filled = False
 
     def page(self, html: str) -> Page:
-        """Return what was read."""
-        body_words = len(self.words) - self.title_span.stop
+        """Cut the text into words and return what was read."""
+        title = text.words(self.title)[:200]
+        found = _WORD_OR_MARK.findall("".join(self.text).lower())
+        marked = [place for place, word in enumerate(found) if word == _MARK]
+        # Mark number n has n marks before it, and the title comes first.
+        at = [place - number + len(title) for number, place in enumerate(marked)]
+        words = title + [word for word in found if word != _MARK]
+        blocks = self._blocks(at, len(words) - len(title))
+        headings = [
+            Heading(level, blocks[block].span, " ".join(words[slice(*blocks[block].span)]))
+            for level, block in self.headings
+        ]
+        nofollow = bool(self.robots & {"nofollow", "none"})
+        links = [
+            Link(url, Span(at[first], at[last]), shown, block, path, own or nofollow)
+            for url, first, last, shown, block, path, own in self.links
+        ]
         return Page(
             url=self.url,
-            title=self.title or (self.headings[0].text if self.headings else ""),
-            title_span=self.title_span,
-            words=self.words,
-            terms=VOCABULARY.ids(self.words),
-            headings=self.headings,
-            blocks=self._finished_blocks(),
-            links=self.links,
+            title=self.title or (headings[0].text if headings else ""),
+            title_span=Span(0, len(title)),
+            words=words,
+            terms=VOCABULARY.ids(words),
+            headings=headings,
+            blocks=blocks,
+            links=links,
             block_texts=self.block_texts,
             language=self.language,
             canonical=self.canonical,
             description=self.description,
             robots=self.robots,
             html=html,
-            scripted_shell=bool(self.scripts) and body_words < 30 and len(self.links) < 3,
+            scripted_shell=bool(self.scripts) and len(words) < 30 and len(links) < 3,
         )
+
+    def _blocks(self, at: list[int], count: int) -> list[Block]:
+        """Return the blocks; boilerplate that is nearly the whole page is none."""
+        navigation = sum(at[block[2]] - at[block[1]] for block in self.blocks if block[4])
+        trusted = navigation <= 0.9 * count
+        blocks = []
+        for kind, first, last, heading, boilerplate, inside in self.blocks:
+            span = whole = Span(at[first], at[last])
+            if inside >= 0:
+                begin, end = self.lists[inside]
+                whole = Span(at[begin], at[end] if end else at[-1])
+            blocks.append(Block(kind, span, heading, boilerplate and trusted, whole))
+        return blocks
