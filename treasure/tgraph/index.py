@@ -15,7 +15,6 @@ no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -28,11 +27,13 @@ from treasure.tgraph.components import DC, Components
 GONE = -1e6
 """Added to nodes that must not match: dead or removed."""
 
-AT_A_TIME = 1 << 16
-"""Postings gathered at a time: enough to save calls, few enough to stay in the cache."""
+LONG = 512
+"""Posting lists of this length and more are read where they are, shorter ones copied together."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+_Postings = tuple[Ints, Ints, Floats]
+"""Where each list begins, nodes, weights."""
 
 
 class Best(NamedTuple):
@@ -106,11 +107,11 @@ class Index:
         headings, data = self._look_up(asked, headings=True), self._look_up(asked, headings=False)
         divisors = _divisors(weights)[asked.masks[:, None] | self._mask]
         tops = np.empty((len(queries), len(self._starts)))
-        base, sums, heading = self.bias, np.empty(len(self.rows)), b""
+        base, sums = self.bias, np.empty(len(self.rows))
         for number, top in enumerate(tops):
             # Links come in reading order, so equal headings come one after the other.
-            if headings.name(number) != heading:
-                heading, base = headings.name(number), self.bias.copy()
+            if not number or asked.headings[number] != asked.headings[number - 1]:
+                base = self.bias.copy()
                 headings.add(number, base)
             np.copyto(sums, base)
             data.add(number, sums)
@@ -128,29 +129,32 @@ class Index:
         return answer
 
     def _look_up(self, asked: _Asked, *, headings: bool) -> _Found:
-        """Return where the postings of the queries' keys are, of the headings or of the data."""
+        """Return the postings of the queries' keys, of the headings or of the data."""
         chosen = np.flatnonzero(((asked.keys & 3) != DC) == headings)
         keys = asked.keys[chosen]
         rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         known = self._keys[rows] == keys
         rows, chosen = rows[known].astype(np.int32), chosen[known]
-        ends = np.searchsorted(asked.owners[chosen], np.arange(1, len(asked.masks) + 1))
-        return _Found(self, rows, asked.values[chosen], [0, *ends.tolist()])
+        sizes = self._offsets[rows + 1] - self._offsets[rows]
+        short = sizes < LONG
+        return _Found(
+            self._gathered(rows[short], sizes[short]),
+            asked.values[chosen[short]],
+            asked.bounds(chosen[short]),
+            (self._offsets, self._nodes, self._weights),
+            rows[~short].tolist(),
+            asked.values[chosen[~short]],
+            asked.bounds(chosen[~short]),
+        )
 
-    def gather(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
-        """Return the postings of *rows*, one after the other, and where each ends."""
-        ends = np.zeros(len(rows) + 1, np.int32)
-        np.cumsum(self._offsets[rows + 1] - self._offsets[rows], out=ends[1:])
-        nodes, weights = np.empty(ends[-1], np.int32), np.empty(ends[-1])
-        loops = _loops()
-        loops.csr_row_index(
+    def _gathered(self, rows: Ints, sizes: Ints) -> _Postings:
+        """Return the postings of *rows*, one after the other."""
+        offsets = np.append(np.int32(0), np.cumsum(sizes, dtype=np.int32))
+        nodes, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1])
+        _loops().csr_row_index(
             len(rows), rows, self._offsets, self._nodes, self._weights, nodes, weights
         )
-        return ends, nodes, weights
-
-    def postings(self, rows: Ints) -> NDArray[np.int64]:
-        """Return how many postings each of *rows* has."""
-        return (self._offsets[rows + 1] - self._offsets[rows]).astype(np.int64)
+        return offsets, nodes, weights
 
 
 class _Asked(NamedTuple):
@@ -160,6 +164,8 @@ class _Asked(NamedTuple):
     values: Floats
     owners: NDArray[np.int64]
     masks: NDArray[np.int64]
+    headings: list[bytes]
+    """Equal for queries with equal headings."""
 
     @classmethod
     def of(cls, queries: Sequence[Components], weights: Floats) -> _Asked:
@@ -169,48 +175,52 @@ class _Asked(NamedTuple):
         part = owners * 4 + (keys & 3)
         squares = np.bincount(part, weights=counts * counts, minlength=4 * len(queries))
         values = counts / np.sqrt(squares)[part] * weights[keys & 3]
-        return cls(keys, values, owners, (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4)))
+        masks = (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4))
+        return cls(keys, values, owners, masks, [_headings(query) for query in queries])
+
+    def bounds(self, chosen: NDArray[np.intp]) -> list[int]:
+        """Return where the keys of each query begin among the *chosen* ones, and where all end."""
+        bounds: list[int] = np.searchsorted(
+            self.owners[chosen], np.arange(len(self.masks) + 1)
+        ).tolist()
+        return bounds
 
 
-class _Found:
-    """The postings of many queries, gathered some queries at a time."""
+def _headings(query: Components) -> bytes:
+    chosen = (query.keys & 3) != DC
+    return bytes(query.keys[chosen].tobytes() + query.counts[chosen].tobytes())
 
-    def __init__(self, index: Index, rows: Ints, values: Floats, bounds: list[int]) -> None:
-        self._index = index
-        self._rows = rows
-        self._values = values
-        self._bounds = bounds
-        self._total = np.append(0, np.cumsum(index.postings(rows)))
-        self._first = self._last = 0
 
-    def name(self, number: int) -> bytes:
-        """Return bytes that are equal for equal queries."""
-        chosen = slice(self._bounds[number], self._bounds[number + 1])
-        return self._rows[chosen].tobytes() + self._values[chosen].tobytes()
+class _Found(NamedTuple):
+    """The postings of many queries: short lists are copied side by side, long ones left in place.
+
+    One call adds all short lists of a query; a long list is worth a call of its own.
+    """
+
+    short: _Postings
+    short_values: Floats
+    short_bounds: list[int]
+    long: _Postings
+    long_rows: list[int]
+    long_values: Floats
+    long_bounds: list[int]
 
     def add(self, number: int, sums: Floats) -> None:
         """Add to *sums* what query *number* has in common with each node."""
-        start, stop = self._bounds[number], self._bounds[number + 1]
-        if start == stop:
-            return
-        if not self._first <= start < self._last:
-            self._first = start
-            room = self._total[start] + AT_A_TIME
-            fits = bisect_right(self._bounds, int(np.searchsorted(self._total, room, "right")) - 1)
-            self._last = max(stop, self._bounds[fits - 1])
-            self._ends, self._nodes, self._weights = self._index.gather(
-                self._rows[start : self._last]
-            )
-        ends = self._ends[start - self._first : stop - self._first + 1]
-        _loops().csc_matvec(
-            len(sums),
-            stop - start,
-            ends,
-            self._nodes,
-            self._weights,
-            self._values[start:stop],
-            sums,
-        )
+        start, stop = self.short_bounds[number], self.short_bounds[number + 1]
+        if start < stop:
+            offsets, nodes, weights = self.short
+            values = self.short_values[start:stop]
+            _add(offsets[start : stop + 1], nodes, weights, values, sums)
+        offsets, nodes, weights = self.long
+        for at in range(self.long_bounds[number], self.long_bounds[number + 1]):
+            row = self.long_rows[at]
+            _add(offsets[row : row + 2], nodes, weights, self.long_values[at : at + 1], sums)
+
+
+def _add(offsets: Ints, nodes: Ints, weights: Floats, values: Floats, sums: Floats) -> None:
+    """Add posting lists to *sums*, each times its value."""
+    _loops().csc_matvec(len(sums), len(values), offsets, nodes, weights, values, sums)
 
 
 @cache
