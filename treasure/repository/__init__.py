@@ -1,0 +1,1 @@
+"""The repository: everything a crawl fetched and measured, in one SQL database."""

@@ -1,0 +1,132 @@
+"""Opening a database: SQLite or PostgreSQL behind one URL, its errors in our words.
+
+SQLite runs with a write-ahead log, so that readers and the one writer do not wait for each other,
+and without a sync per transaction: a killed process loses nothing, a power cut the last second.
+Transactions that write take the lock at once; one that upgraded later could find it taken and
+would have to start again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from treasure.errors import ConfigError, RepositoryUnavailable
+
+logger = logging.getLogger(__name__)
+
+BUSY_SECONDS = 30
+"""How long a SQLite writer waits for another one."""
+WRITES = "treasure_writes"
+"""Execution option of the engine whose transactions write."""
+_SECRETS = frozenset({"password", "sslpassword", "passfile"})
+
+
+def open_engine(url: str) -> Engine:
+    """Return an engine for *url*; raise ConfigError for what can never work."""
+    parsed = parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _sqlite(parsed)
+    try:
+        return create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The repository {shown(parsed)} needs the Python package {error.name!r}:"
+            " pip install 'treasure-crawler[postgresql]'."
+        ) from None
+
+
+def parse(url: str) -> URL:
+    """Return the URL's parts, PostgreSQL through psycopg 3 unless it says otherwise."""
+    expected = "expected sqlite:///file.db or postgresql://user@host/name"
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        # Not shown: a URL that cannot be parsed cannot be stripped of its password.
+        scheme = url.partition(":")[0][:40] if "://" in url else url[:40]
+        raise ConfigError(
+            f"TREASURE_REPOSITORY is no database address (it begins with {scheme!r}); {expected}."
+        ) from None
+    except ModuleNotFoundError:
+        pass
+    backend = parsed.get_backend_name()
+    if backend not in {"sqlite", "postgresql"}:
+        raise ConfigError(f"TREASURE_REPOSITORY cannot be a {backend} database; {expected}.")
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    return parsed
+
+
+def shown(url: URL) -> str:
+    """Return *url* without its secrets."""
+    kept = {name: value for name, value in url.query.items() if name not in _SECRETS}
+    return url.set(query=kept).render_as_string(hide_password=True)
+
+
+@contextmanager
+def our_errors(url: URL) -> Iterator[None]:
+    """Turn a database that does not answer into RepositoryUnavailable; our bugs stay bugs."""
+    try:
+        yield
+    except PoolTimeout:
+        raise RepositoryUnavailable(f"The repository {shown(url)} has no free connection") from None
+    except DBAPIError as error:
+        if _is_ours(error):
+            raise
+        reason = " ".join(str(error.orig).split()) or type(error.orig).__name__
+        if url.password:
+            reason = reason.replace(str(url.password), "***")
+        raise RepositoryUnavailable(
+            f"The repository {shown(url)} cannot be used: {reason}"
+        ) from None
+
+
+def _is_ours(error: DBAPIError) -> bool:
+    """Whether the statement was wrong, not the database."""
+    kinds = {"IntegrityError", "ProgrammingError", "DataError", "NotSupportedError"}
+    return type(error).__name__ in kinds and not error.connection_invalidated
+
+
+def _sqlite(url: URL) -> Engine:
+    memory = url.database in (None, "", ":memory:")
+    if not memory:
+        folder = Path(str(url.database)).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"The repository's folder {folder} cannot be made: {error.strerror}."
+            ) from None
+    options: dict[str, Any] = {"poolclass": StaticPool} if memory else {}
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, **options
+    )
+
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by the driver
+        cursor = connection.cursor()
+        mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA temp_store=MEMORY")
+        cursor.execute("PRAGMA cache_size=-65536")
+        cursor.execute("PRAGMA mmap_size=1073741824")
+        cursor.close()
+        if mode != "wal" and not memory:
+            logger.warning("%s has no write-ahead log: readers wait for writers.", url.database)
+
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
+    return engine

@@ -1,0 +1,77 @@
+"""Packing: records to rows and back. HTML and links are compressed with zstd, text is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import zstandard
+
+from treasure.repository.records import LinkRecord, PageRecord
+from treasure.urls import host_of
+
+LEVEL = 3
+MAX_UNPACKED_BYTES = 200_000_000
+_links_encoder = msgspec.msgpack.Encoder()
+_links_decoder = msgspec.msgpack.Decoder(list[tuple[str, float, str]])
+
+
+def compress(data: bytes) -> bytes:
+    """Return *data* packed; empty stays empty. Safe in any thread."""
+    return zstandard.compress(data, LEVEL) if data else b""
+
+
+def decompress(packed: bytes) -> bytes:
+    """Return what ``compress`` packed."""
+    if not packed:
+        return b""
+    return zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_UNPACKED_BYTES)
+
+
+def pack_links(links: tuple[LinkRecord, ...]) -> bytes:
+    """Return *links* as one packed value; scores keep four digits."""
+    rows = [(clean(link.url), round(link.score, 4), clean(link.anchor)) for link in links]
+    return compress(_links_encoder.encode(rows)) if rows else b""
+
+
+def unpack_links(packed: bytes) -> list[LinkRecord]:
+    """Return what ``pack_links`` packed."""
+    if not packed:
+        return []
+    return [LinkRecord(*row) for row in _links_decoder.decode(decompress(packed))]
+
+
+def clean(text: str) -> str:
+    """Return *text* without what no database takes: NUL and halves of characters."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode()
+    return text
+
+
+_PLAIN = """job key fetched_at status headers seconds size depth score ageing explored passed_over
+    relevance on_topic unsure explanation""".split()
+_TEXTS = """url final_url canonical_url failure referrer anchor context topic reason graph_node
+    title""".split()
+
+
+def page_row(record: PageRecord) -> dict[str, Any]:
+    """Return the row of ``pages``."""
+    row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
+    row |= {name: clean(getattr(record, name)) for name in _TEXTS}
+    row["host"] = clean(host_of(record.final_url or record.url))[:255]
+    row["language"] = clean(record.language)[:20]
+    row["numbers"] = [(number, round(weight, 5)) for number, weight in record.numbers]
+    return row
+
+
+def content_row(record: PageRecord) -> dict[str, Any]:
+    """Return the row of ``contents``, without its page_id."""
+    return {
+        "text": clean(record.text),
+        "html": compress(record.html),
+        "links": pack_links(record.links),
+    }
