@@ -114,7 +114,7 @@ class Frontier(Protocol):
         """Queue a leased link again, for a retry or because we stop."""
 
     def rescore(self, scores: Mapping[int, float]) -> None:
-        """Give queued links new scores; unknown keys are ignored."""
+        """Give queued links new scores; ignored are the unknown and those that wait for a retry."""
 
     def hold(self, host: str, until: float) -> None:
         """Take nothing from *host* before *until* (Retry-After, errors)."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import isfinite
 from random import Random
 
-from treasure.frontier.base import Counts, Entry, Lease, Policy
 from treasure.frontier import turns
+from treasure.frontier.base import Counts, Entry, Lease, Policy
 from treasure.urls import host_of, url_key
 
 Rank = tuple[float, int]
@@ -110,7 +110,7 @@ class MemoryFrontier:
         """Give queued links new scores; unknown keys are ignored."""
         for key, score in scores.items():
             link = self._links.get(key)
-            if link is not None and link.state != _LEASED:
+            if link is not None:
                 self._rescore(link, score)
 
     def hold(self, host: str, until: float) -> None:
@@ -180,8 +180,7 @@ class MemoryFrontier:
         key = url_key(entry.url)
         link = self._links.get(key)
         if link is not None:
-            if link.state != _LEASED:
-                self._rescore(link, entry.score)
+            self._rescore(link, entry.score)
             return False
         if key in self._done:
             return False
@@ -235,13 +234,12 @@ class MemoryFrontier:
 
     def _rescore(self, link: _Link, score: float) -> None:
         score = _finite(score)
-        if score == link.score:
+        if link.state != _QUEUED or score == link.score:
             return
         link.score = score
         link.rank = (self._rate * link.sequence - score, link.rank[1])
-        if link.state == _QUEUED:
-            heapq.heappush(self._queues[link.host.number], (link.rank, link))
-            self._turns.ranked(link.host, self._best(link.host))
+        heapq.heappush(self._queues[link.host.number], (link.rank, link))
+        self._turns.ranked(link.host, self._best(link.host))
 
     def _let_go(self, link: _Link) -> None:
         """Take a link that is no longer known out of wherever it is."""

@@ -103,7 +103,8 @@ class Turns(Generic[Rank]):
 
     def passed_over(self, rank: Rank) -> int:
         """Count the hosts that have a better link than *rank* but are not allowed now."""
-        heap, better = self._blocked, []
+        heap = self._blocked
+        better: list[tuple[Rank, Host[Rank]]] = []
         while heap and heap[0][0] < rank and len(better) < PASSED_OVER_LIMIT:
             entry = heapq.heappop(heap)
             top, host = entry

@@ -1,0 +1,459 @@
+"""EmbeddedFrontier: the links wait on disk, in RocksDB (docs/decisions/005-frontier.md).
+
+On disk is what is not done, in order; in memory are the hosts, and which links are out. A link
+that is taken therefore stays where it is until it is acknowledged, and after a crash nothing has
+to be put back: whatever was out is simply queued. Memory changes only after the disk has.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from random import Random
+
+from treasure.frontier import turns
+from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.rocks import (
+    Batch,
+    Counters,
+    HostRow,
+    Shelf,
+    State,
+    order_of,
+    rank_at,
+    unpack_state,
+)
+from treasure.urls import host_of, url_key
+
+logger = logging.getLogger(__name__)
+
+Host = turns.Host[bytes]
+
+DISCARD_BATCH = 1_000
+
+
+class _Out:
+    """A link that is leased, or parked until a retry."""
+
+    __slots__ = ("host", "landed", "parked", "state")
+
+    def __init__(self, host: Host, state: State) -> None:
+        self.host = host
+        self.state = state
+        self.landed = False
+        self.parked = False
+
+
+class _Change:
+    """What a batch does to one host."""
+
+    __slots__ = ("added", "links", "removed")
+
+    def __init__(self) -> None:
+        self.added: set[bytes] = set()
+        self.removed: set[bytes] = set()
+        self.links = 0
+
+
+class EmbeddedFrontier:
+    """Keeps links in order on disk; ``Turns`` chooses among the hosts."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        policy: Policy | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.policy = policy or Policy()
+        self._random = Random(self.policy.random_seed)
+        self._turns: turns.Turns[bytes] = turns.Turns(self.policy)
+        self._wall = time.time() - clock()
+        self._out: dict[int, _Out] = {}
+        self._out_ranks: dict[int, list[bytes]] = {}
+        """By number of the host: ranks of its links that are out."""
+        self._parked: list[tuple[float, int]] = []
+        self._queued = 0
+        self._shelf = Shelf(Path(folder))
+        try:
+            self._load()
+        except BaseException:
+            self._shelf.close()
+            raise
+
+    def push(self, entries: Sequence[Entry]) -> list[bool]:
+        """Queue what is new; give what is queued already its new score. True: was new."""
+        keys = [url_key(entry.url) for entry in entries]
+        known = dict(zip(keys, self._shelf.raw_states(keys), strict=True))
+        states: dict[int, State] = {}
+        batch, changes, new = Batch(self._shelf), dict[Host, _Change](), []
+        arrivals, rate, sequence = self._arrivals, self._rate, self._sequence
+        for key, entry in zip(keys, entries, strict=True):
+            raw, state = known[key], states.get(key)
+            new.append(raw is None and state is None)
+            if new[-1]:
+                host = self._turns.host(host_of(entry.url))
+                score = _finite(entry.score)
+                order = rate * sequence - score
+                state = State(host.number, score, order, sequence, arrivals, 0)
+                arrivals += 1
+                states[key] = state
+                batch.put_entry(key, entry)
+                batch.put_link(key, state)
+                change = changes.setdefault(host, _Change())
+                change.added.add(state.rank)
+                change.links += 1
+                continue
+            if raw:
+                state = state or unpack_state(raw)
+            if state is not None:
+                states[key] = self._rescored(batch, changes, key, state, entry.score)
+        self._commit(batch, changes, arrivals=arrivals)
+        if 0 < self.policy.max_links < self._queued:
+            self._drop_worst()
+        return new
+
+    def take(self, now: float) -> Lease | None:
+        """Lease the best link whose host is allowed now."""
+        self._unpark(now)
+        explored = 0 < self.policy.exploration > self._random.random()
+        host = self._turns.draw(now, self._random) if explored else self._turns.choose(now)
+        if host is None or host.top is None:
+            return None
+        rank = self._drawn(host) if explored else host.top
+        key, top = self._next(host, rank)
+        (state,) = self._shelf.states([key])
+        assert state is not None
+        lease = Lease(
+            key,
+            self._shelf.entry(key),
+            state.score,
+            self._rate * (self._sequence - state.sequence),
+            explored,
+            self._turns.passed_over(rank),
+            state.attempts,
+        )
+        state = state._replace(attempts=state.attempts + 1)
+        batch = Batch(self._shelf)
+        batch.put_state(key, state)
+        batch.put_counters(self._counters()._replace(sequence=self._sequence + 1))
+        batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
+        self._shelf.write(batch)
+        self._sequence += 1
+        self._send_out(key, host, state)
+        self._turns.started(host, now, top)
+        return lease
+
+    def landed(self, key: int, now: float) -> None:
+        """The download ended, well or not: its host may be asked again after its delay."""
+        out = self._out.get(key)
+        if out is not None and not out.landed:
+            out.landed = True
+            self._turns.landed(out.host, now)
+
+    def acknowledge(self, keys: Iterable[int]) -> None:
+        """Done for good: the result is stored."""
+        keys = list(dict.fromkeys(keys))
+        batch, changes = Batch(self._shelf), dict[Host, _Change]()
+        done = 0
+        for key, raw in zip(keys, self._shelf.raw_states(keys), strict=True):
+            if raw == b"":
+                continue
+            done += 1
+            batch.put_done(key)
+            if raw:
+                self._removed(batch, changes, key, unpack_state(raw))
+        self._commit(batch, changes, done=self._done + done, back=keys)
+
+    def release(self, key: int, *, not_before: float = 0.0) -> None:
+        """Queue a leased link again, for a retry or because we stop."""
+        out = self._out.get(key)
+        if out is None or out.parked:
+            return
+        self._come_down(out)
+        if not_before:
+            out.parked = True
+            self._queued += 1
+            heapq.heappush(self._parked, (not_before, key))
+        else:
+            self._queued += 1
+            self._put_back(key)
+
+    def rescore(self, scores: Mapping[int, float]) -> None:
+        """Give queued links new scores; unknown keys are ignored."""
+        keys = list(scores)
+        batch, changes = Batch(self._shelf), dict[Host, _Change]()
+        for key, state in zip(keys, self._shelf.states(keys), strict=True):
+            if state is not None:
+                self._rescored(batch, changes, key, state, scores[key])
+        if changes:
+            self._commit(batch, changes)
+
+    def hold(self, host: str, until: float) -> None:
+        """Take nothing from *host* before *until* (Retry-After, errors)."""
+        found = self._turns.host(host)
+        self._write_host(found, max(found.allowed_at, until))
+        self._turns.hold(found, until)
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Keep at least *seconds* between two requests to *host* (Crawl-delay, throttling)."""
+        found = self._turns.host(host)
+        if found.delay != seconds:
+            found.delay = seconds
+            self._write_host(found, found.allowed_at)
+
+    def next_time(self, now: float) -> float | None:
+        """When ``take`` will give something again; None when nothing is queued."""
+        self._unpark(now)
+        if not self._queued:
+            return None
+        at = self._turns.next_time(now)
+        return min(at, self._parked[0][0]) if self._parked else at
+
+    def discard(self, unwanted: Callable[[str], bool]) -> int:
+        """Forget queued links whose URL is unwanted, for blocks; return how many."""
+        return self._forget(key for key, url in self._shelf.all_entries() if unwanted(url))
+
+    def seen(self, url: str) -> bool:
+        """Whether the URL was ever queued."""
+        return self._shelf.raw_states([url_key(url)])[0] is not None
+
+    def peek(self, count: int) -> list[Entry]:
+        """Return the best links, best first, as ranked now (hosts' delays left aside)."""
+        best = heapq.merge(*(self._waiting(host) for host in self._turns.best(count)))
+        keys = [key for _, key in islice(best, count)]
+        states = self._shelf.states(keys)
+        return [
+            replace(self._shelf.entry(key), score=state.score)
+            for key, state in zip(keys, states, strict=True)
+            if state is not None
+        ]
+
+    def counts(self) -> Counts:
+        """Count."""
+        parked = sum(out.parked for out in self._out.values())
+        return Counts(self._queued, len(self._out) - parked, self._done, len(self._turns))
+
+    def hosts(self, count: int) -> list[tuple[str, int]]:
+        """Return the hosts with the most queued links, largest first."""
+        return [(host.name, host.queued) for host in self._turns.largest(count)]
+
+    def share(self, kind: str, payload: bytes) -> None:
+        """There is nobody to share with."""
+
+    def shared(self, since: int) -> tuple[int, dict[str, bytes]]:
+        """Return nothing: there is nobody to share with."""
+        return since, {}
+
+    def checkpoint(self) -> None:
+        """Make everything durable against loss of power."""
+        self._shelf.sync()
+
+    def close(self) -> None:
+        """Checkpoint and let go."""
+        self._shelf.sync()
+        self._shelf.close()
+
+    # -- reading
+
+    def _load(self) -> None:
+        counters = self._shelf.counters() or Counters(rate=self.policy.rate)
+        self._sequence, self._arrivals, self._done, self._rate = counters
+        if self._rate != self.policy.rate:
+            logger.warning(
+                "This job goes on with the ageing it began with: %s fetches.",
+                round(1 / self._rate) if self._rate else "no",
+            )
+        for number, row in self._shelf.hosts():
+            while len(self._turns) < number:  # met only by a batch that was never written
+                self._turns.host(f"(none {len(self._turns)})")
+            host = self._turns.host(row.name)
+            host.delay = row.delay
+            host.allowed_at = row.allowed_at - self._wall
+            host.queued = row.links
+            self._queued += row.links
+            self._turns.ranked(host, row.first or None)
+
+    def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
+        """Yield rank and key of the host's links that are not out, best first."""
+        out = self._out_ranks.get(host.number, ())
+        return (found for found in self._shelf.ranks(host.number, start) if found[0] not in out)
+
+    def _next(self, host: Host, rank: bytes) -> tuple[int, bytes | None]:
+        """Return the key of the link at *rank*, and the host's best rank without it."""
+        waiting = self._waiting(host, rank)
+        key = next(waiting)[1]
+        if rank != host.top:
+            return key, host.top
+        return key, next(waiting, (None,))[0]
+
+    def _drawn(self, host: Host) -> bytes:
+        """Return a rank of the host's links: the next below a random one."""
+        best, worst = host.top, self._shelf.last_rank(host.number)
+        assert best is not None
+        assert worst is not None
+        first, last = order_of(best), order_of(worst)
+        start = max(best, rank_at(first + self._random.random() * (last - first)))
+        return next(self._waiting(host, start), (best,))[0]
+
+    # -- writing
+
+    def _rescored(
+        self, batch: Batch, changes: dict[Host, _Change], key: int, state: State, score: float
+    ) -> State:
+        score = _finite(score)
+        if score == state.score or key in self._out:
+            return state
+        old, order = state, self._rate * state.sequence - score
+        state = state._replace(score=score, order=order)
+        batch.delete_link(old)
+        batch.put_link(key, state)
+        host = self._turns.by_number[state.number]
+        change = changes.setdefault(host, _Change())
+        change.removed.add(old.rank)
+        change.added.discard(old.rank)
+        change.added.add(state.rank)
+        change.removed.discard(state.rank)
+        return state
+
+    def _removed(self, batch: Batch, changes: dict[Host, _Change], key: int, state: State) -> None:
+        batch.delete_link(state)
+        host = self._turns.by_number[state.number]
+        change = changes.setdefault(host, _Change())
+        if key not in self._out:
+            change.removed.add(state.rank)
+            change.links -= 1
+
+    def _commit(
+        self,
+        batch: Batch,
+        changes: dict[Host, _Change],
+        *,
+        arrivals: int | None = None,
+        done: int | None = None,
+        back: Iterable[int] = (),
+    ) -> None:
+        """Write the batch with the hosts it changes, then change them in memory."""
+        arrivals = self._arrivals if arrivals is None else arrivals
+        done = self._done if done is None else done
+        gone = {key: self._out[key] for key in back if key in self._out}
+        tops = {host: self._top_after(host, change) for host, change in changes.items()}
+        for host, change in changes.items():
+            leaving = [out.state.rank for out in gone.values() if out.host is host]
+            row = self._host_row(
+                host, host.allowed_at, top=tops[host], added=change.links, leaving=leaving
+            )
+            batch.put_host(host.number, row)
+        batch.put_counters(Counters(self._sequence, arrivals, done, self._rate))
+        self._shelf.write(batch)
+        self._arrivals, self._done = arrivals, done
+        for key, out in gone.items():
+            self._come_back(key, out)
+        for host, change in changes.items():
+            host.queued += change.links
+            self._queued += change.links
+            self._turns.ranked(host, tops[host])
+
+    def _top_after(self, host: Host, change: _Change) -> bytes | None:
+        """Return the best rank of *host* once *change* is written."""
+        top = host.top
+        if top in change.removed:
+            kept = (rank for rank, _ in self._waiting(host, top) if rank not in change.removed)
+            top = next(kept, None)
+        added = min(change.added, default=None)
+        return added if top is None or (added is not None and added < top) else top
+
+    def _host_row(
+        self,
+        host: Host,
+        allowed_at: float,
+        *,
+        top: bytes | None = None,
+        added: int | None = None,
+        leaving: Sequence[bytes] = (),
+    ) -> HostRow:
+        """Return the host as the disk has it: its links that are out are queued there."""
+        ranks = [rank for rank in self._out_ranks.get(host.number, ()) if rank not in leaving]
+        best = host.top if added is None else top
+        links = host.queued + len(ranks) + (added or 0)
+        first = min([*ranks, best] if best is not None else ranks, default=b"")
+        return HostRow(host.name, host.delay, allowed_at + self._wall, links, first)
+
+    def _write_host(self, host: Host, allowed_at: float) -> None:
+        batch = Batch(self._shelf)
+        batch.put_host(host.number, self._host_row(host, allowed_at))
+        self._shelf.write(batch)
+
+    def _counters(self) -> Counters:
+        return Counters(self._sequence, self._arrivals, self._done, self._rate)
+
+    def _forget(self, keys: Iterable[int]) -> int:
+        count, waiting = 0, (key for key in keys if not self._leased(key))
+        while chunk := list(islice(waiting, DISCARD_BATCH)):
+            batch, changes = Batch(self._shelf), dict[Host, _Change]()
+            for key, state in zip(chunk, self._shelf.states(chunk), strict=True):
+                if state is not None:
+                    count += 1
+                    batch.forget(key)
+                    self._removed(batch, changes, key, state)
+            self._commit(batch, changes, back=chunk)
+        return count
+
+    def _drop_worst(self) -> None:
+        """Forget the worst links, a twentieth more than needed so that this is rare."""
+        keep = self.policy.max_links - self.policy.max_links // 20
+        waiting = (pair for pair in self._shelf.all_ranks() if pair[1] not in self._out)
+        self._forget([key for _, key in heapq.nlargest(self._queued - keep, waiting)])
+
+    # -- links that are out
+
+    def _leased(self, key: int) -> bool:
+        out = self._out.get(key)
+        return out is not None and not out.parked
+
+    def _send_out(self, key: int, host: Host, state: State) -> None:
+        self._out[key] = _Out(host, state)
+        self._out_ranks.setdefault(host.number, []).append(state.rank)
+        host.queued -= 1
+        self._queued -= 1
+
+    def _come_down(self, out: _Out) -> None:
+        if not out.landed:
+            out.landed = True
+            self._turns.landed(out.host)
+
+    def _come_back(self, key: int, out: _Out) -> None:
+        """Take a link off the list of those that are out."""
+        self._come_down(out)
+        self._queued -= out.parked
+        del self._out[key]
+        ranks = self._out_ranks[out.host.number]
+        ranks.remove(out.state.rank)
+        if not ranks:
+            del self._out_ranks[out.host.number]
+
+    def _put_back(self, key: int) -> None:
+        """Let a link that is out be taken again."""
+        out = self._out[key]
+        out.parked = False
+        self._come_back(key, out)
+        out.host.queued += 1
+        rank, top = out.state.rank, out.host.top
+        self._turns.ranked(out.host, rank if top is None else min(rank, top))
+
+    def _unpark(self, now: float) -> None:
+        while self._parked and self._parked[0][0] <= now:
+            key = heapq.heappop(self._parked)[1]
+            if key in self._out and self._out[key].parked:
+                self._put_back(key)
+
+
+def _finite(score: float) -> float:
+    """Return *score*, or 0 for what is no number: such links wait at the end."""
+    return float(score) if isfinite(score) else 0.0

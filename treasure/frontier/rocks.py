@@ -1,0 +1,369 @@
+"""Shelf: the tables of an embedded frontier, in one RocksDB.
+
+``links``    host number, rank -> key of the URL; per host in the order in which they are taken
+``states``   key -> host number, score, sequence, arrival, attempts; nothing when it is done
+``entries``  key -> the link itself
+``hosts``    number -> name, politeness, how many links and the rank of the best
+(default)    counters and the format
+
+A batch is written to all tables or to none (atomically, in one write-ahead log), and survives the
+death of the process once ``write`` returns. Link and entry are apart so that a new score does not
+rewrite the text; the best rank is kept with its host so that opening reads one row per host.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+from rocksdict import (
+    BlockBasedOptions,
+    Cache,
+    DBCompressionType,
+    DBRecoveryMode,
+    Options,
+    Rdict,
+    WriteBatch,
+)
+
+from treasure.errors import FrontierUnavailable, JobError
+from treasure.frontier.base import Entry
+
+FORMAT = b"treasure frontier 1"
+TABLES = ("links", "states", "entries", "hosts")
+
+CACHE_BYTES = 96_000_000
+WRITE_BUFFER_BYTES = 96_000_000
+
+_KEY = struct.Struct(">q")
+_STATE = struct.Struct(">IddQQI")
+_COUNTERS = struct.Struct(">QQQd")
+_NUMBER = struct.Struct(">I")
+_DOUBLE = struct.Struct(">d")
+_RANK = struct.Struct(">QQ")
+_UNSIGNED = struct.Struct(">Q")
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+
+
+class State(NamedTuple):
+    """Where a link stands that is not done."""
+
+    number: int
+    """Of its host."""
+    score: float
+    order: float
+    """First part of the rank: ``rate * sequence - score``."""
+    sequence: int
+    arrival: int
+    attempts: int
+
+    @property
+    def rank(self) -> bytes:
+        """The order and the arrival as bytes that sort alike."""
+        (bits,) = _UNSIGNED.unpack(_DOUBLE.pack(self.order + 0.0))  # no negative zero
+        return _RANK.pack(bits ^ (_ALL if bits & _SIGN else _SIGN), self.arrival)
+
+    @property
+    def row(self) -> bytes:
+        """Key of its row in ``links``."""
+        return _NUMBER.pack(self.number) + self.rank
+
+
+def order_of(rank: bytes) -> float:
+    """Return the first part of *rank* as a number."""
+    (bits,) = _UNSIGNED.unpack(rank[:8])
+    number: float = _DOUBLE.unpack(_UNSIGNED.pack(bits ^ (_SIGN if bits & _SIGN else _ALL)))[0]
+    return number
+
+
+def rank_at(order: float) -> bytes:
+    """Return the lowest rank of *order*."""
+    return State(0, 0.0, order, 0, 0, 0).rank
+
+
+class HostRow(NamedTuple):
+    """A row of ``hosts``."""
+
+    name: str
+    delay: float
+    allowed_at: float
+    """In wall-clock time."""
+    links: int
+    first: bytes
+    """Rank of its best link; empty when there is none."""
+
+
+class Counters(NamedTuple):
+    """What is counted over the life of the job."""
+
+    sequence: int = 0
+    arrivals: int = 0
+    done: int = 0
+    rate: float = 0.0
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_entry = msgspec.msgpack.Decoder(
+    tuple[str, float, int, str, str, str, dict[str, object]]
+).decode
+_decode_host = msgspec.msgpack.Decoder(HostRow).decode
+
+
+class Batch:
+    """Changes that are written together."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.writes = WriteBatch(raw_mode=True)
+        self._links, self._states, self._entries, self._hosts = shelf.handles
+
+    def put_entry(self, key: int, entry: Entry) -> None:
+        """Keep the link itself."""
+        self.writes.put(
+            _KEY.pack(key),
+            _encode(
+                (
+                    entry.url,
+                    entry.score,
+                    entry.depth,
+                    entry.referrer,
+                    entry.anchor,
+                    entry.context,
+                    entry.meta,
+                )
+            ),
+            self._entries,
+        )
+
+    def put_state(self, key: int, state: State) -> None:
+        """Keep where a link stands, without its place in the order."""
+        self.writes.put(_KEY.pack(key), _STATE.pack(*state), self._states)
+
+    def put_link(self, key: int, state: State) -> None:
+        """Keep where a link stands and its place in the order."""
+        packed = _KEY.pack(key)
+        self.writes.put(packed, _STATE.pack(*state), self._states)
+        self.writes.put(state.row, packed, self._links)
+
+    def delete_link(self, state: State) -> None:
+        """Take a link's place in the order away."""
+        self.writes.delete(state.row, self._links)
+
+    def put_done(self, key: int) -> None:
+        """Remember nothing of a link but that it is done."""
+        packed = _KEY.pack(key)
+        self.writes.put(packed, b"", self._states)
+        self.writes.delete(packed, self._entries)
+
+    def forget(self, key: int) -> None:
+        """Forget a link."""
+        packed = _KEY.pack(key)
+        self.writes.delete(packed, self._states)
+        self.writes.delete(packed, self._entries)
+
+    def put_host(self, number: int, row: HostRow) -> None:
+        """Keep a host."""
+        self.writes.put(_NUMBER.pack(number), _encode(row), self._hosts)
+
+    def put_counters(self, counters: Counters) -> None:
+        """Keep the counters."""
+        self.writes.put(b"counters", _COUNTERS.pack(*counters))
+
+
+class _Guard:
+    """Says in our words what went wrong: RocksDB's errors are plain ``Exception``."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        if kind is not None and kind is not JobError and issubclass(kind, Exception):
+            self.shelf.refuse(error)
+
+
+class Shelf:
+    """The open tables."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._guard = _Guard(self)
+        self._db: Any
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._db = Rdict(str(folder), _options(), column_families=_columns())
+        except OSError as error:
+            raise JobError(
+                f"The frontier folder {folder} cannot be used: {error.strerror}."
+            ) from None
+        except Exception as error:
+            self.refuse(error)
+        self.handles = [self._db.get_column_family_handle(name) for name in TABLES]
+        tables: list[Any] = [self._db.get_column_family(name) for name in TABLES]
+        self._links, self._states, self._entries, self._hosts = tables
+        with self._guard:
+            self._claim()
+
+    def write(self, batch: Batch) -> None:
+        """Write the batch; it survives the death of this process from here on."""
+        with self._guard:
+            self._db.write(batch.writes)
+
+    def states(self, keys: Sequence[int]) -> list[State | None]:
+        """Return the states of links that are not done."""
+        return [State(*_STATE.unpack(raw)) if raw else None for raw in self.raw_states(keys)]
+
+    def raw_states(self, keys: Sequence[int]) -> list[bytes | None]:
+        """Return one answer per key: None when unknown, nothing in it when done."""
+        with self._guard:
+            raw: list[bytes | None] = self._states.get([_KEY.pack(key) for key in keys])
+        return raw
+
+    def entry(self, key: int) -> Entry:
+        """Return a link that is not done."""
+        with self._guard:
+            return Entry(*_decode_entry(self._entries[_KEY.pack(key)]))
+
+    def ranks(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
+        """Yield rank and key of a host's links, best first, from *start* on."""
+        prefix = _NUMBER.pack(number)
+        with self._guard:
+            rows = self._links.iter()
+            rows.seek(prefix + start)
+            while rows.valid():
+                row: bytes = rows.key()
+                if not row.startswith(prefix):
+                    return
+                yield row[4:], _KEY.unpack(rows.value())[0]
+                rows.next()
+
+    def last_rank(self, number: int) -> bytes | None:
+        """Return the rank of a host's worst link."""
+        with self._guard:
+            rows = self._links.iter()
+            rows.seek_for_prev(_NUMBER.pack(number) + b"\xff" * 16)
+            row: bytes = rows.key() if rows.valid() else b""
+        return row[4:] if row.startswith(_NUMBER.pack(number)) else None
+
+    def all_entries(self) -> Iterator[tuple[int, str]]:
+        """Yield key and URL of every link that is not done."""
+        with self._guard:
+            for raw, value in self._entries.items():
+                yield _KEY.unpack(raw)[0], _decode_entry(value)[0]
+
+    def all_ranks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield rank and key of every link that is not done."""
+        with self._guard:
+            for row, key in self._links.items():
+                yield row[4:], _KEY.unpack(key)[0]
+
+    def hosts(self) -> Iterator[tuple[int, HostRow]]:
+        """Yield all hosts in the order of their numbers."""
+        with self._guard:
+            for number, value in self._hosts.items():
+                yield _NUMBER.unpack(number)[0], _decode_host(value)
+
+    def counters(self) -> Counters | None:
+        """Return the counters; None in a new frontier."""
+        with self._guard:
+            raw = self._db.get(b"counters")
+        return Counters(*_COUNTERS.unpack(raw)) if raw else None
+
+    def sync(self) -> None:
+        """Make everything durable against loss of power."""
+        with self._guard:
+            self._db.flush_wal(True)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        (self.folder / "owner").unlink(missing_ok=True)
+        for table in (self._links, self._states, self._entries, self._hosts, self._db):
+            table.close()
+
+    def _claim(self) -> None:
+        found = self._db.get(b"format")
+        if found is None:
+            self._db.put(b"format", FORMAT)
+        elif found != FORMAT:
+            self.close()
+            raise JobError(
+                f"The frontier in {self.folder} is of another version ({found!r}, expected "
+                f"{FORMAT!r}): continue the job with the version that made it, or name a new job."
+            )
+        (self.folder / "owner").write_text(str(os.getpid()))
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Raise *error* as one of ours."""
+        reason = " ".join(str(error).split())
+        if "lock" in reason.lower() and "IO error" in reason:
+            raise JobError(f"The job in {self.folder.parent} is {self._owner()}.") from None
+        if "No space left" in reason or reason.startswith("IO error"):
+            raise FrontierUnavailable(f"The frontier in {self.folder}: {reason}") from error
+        raise JobError(
+            f"The frontier in {self.folder} is damaged ({reason}). Bring it back from a backup, or"
+            " name a new job; the pages in the repository are not touched."
+        ) from error
+
+    def _owner(self) -> str:
+        try:
+            pid = int((self.folder / "owner").read_text())
+        except (OSError, ValueError):
+            return "in use by another process. Stop that, or name another job"
+        if pid == os.getpid():
+            return f"open in this process ({pid}) already"
+        return f"in use by process {pid}. Stop that process, or name another job"
+
+
+def _options() -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.create_missing_column_families(True)
+    options.set_atomic_flush(True)
+    # Half a record at the end of the log is what a power cut leaves; anything else is damage.
+    options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
+    options.set_db_write_buffer_size(WRITE_BUFFER_BYTES)
+    options.set_max_total_wal_size(4 * WRITE_BUFFER_BYTES)
+    options.set_max_open_files(256)
+    options.set_max_background_jobs(2)
+    options.set_keep_log_file_num(3)
+    options.set_max_log_file_size(1_000_000)
+    options.set_wal_bytes_per_sync(1_000_000)
+    return options
+
+
+def _columns() -> dict[str, Options]:
+    cache = Cache(CACHE_BYTES)
+    return {
+        "default": _column(cache, bloom=False),
+        "links": _column(cache, bloom=False),
+        "states": _column(cache, bloom=True),
+        "entries": _column(cache, bloom=True),
+        "hosts": _column(cache, bloom=False),
+    }
+
+
+def _column(cache: Cache, *, bloom: bool) -> Options:
+    blocks = BlockBasedOptions()
+    blocks.set_block_cache(cache)
+    blocks.set_cache_index_and_filter_blocks(True)
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
+    blocks.set_format_version(5)
+    if bloom:
+        blocks.set_bloom_filter(10, False)
+    options = Options(raw_mode=True)
+    options.set_block_based_table_factory(blocks)
+    options.set_write_buffer_size(32_000_000)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_level_compaction_dynamic_level_bytes(True)
+    return options
+
+
+def unpack_state(raw: bytes) -> State:
+    """Return the state in a row of ``states``."""
+    return State(*_STATE.unpack(raw))
