@@ -28,12 +28,6 @@ class Column:
         """Memory, room included."""
         return self._data.nbytes
 
-    def append(self, value: Any) -> None:
-        """Put *value* at the end."""
-        self._make_room(1)
-        self._data[self._size] = value
-        self._size += 1
-
     def extend(self, values: NDArray[Any]) -> None:
         """Put *values* at the end."""
         self._make_room(len(values))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
 from treasure.tgraph.components import Components, Place, places
 from treasure.tgraph.index import GONE, Best, Floats
+from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
 
@@ -97,6 +99,7 @@ class TGraph:
         """Pages of the crawl whose outcome was seen."""
         self.relevance = 0.0
         """The sum of their relevance."""
+        self.journal = Journal(self)
         self._table = NodeTable()
         self._old = self._young = self._table.index(np.empty(0, np.int64), NEW)
         self._waiting: set[int] = set()
@@ -115,6 +118,37 @@ class TGraph:
     ) -> TGraph:
         """Return a graph without nodes, for a watchdog to grow."""
         return cls(topic.name, topic.numbers, levels=levels, threshold=threshold, boundary=boundary)
+
+    # -- kept and shared (store.py)
+
+    def to_bytes(self) -> bytes:
+        """Return the graph with its journal, as the repository keeps it."""
+        from treasure.tgraph import store
+
+        return store.to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TGraph:
+        """Return the graph that ``to_bytes`` wrote."""
+        from treasure.tgraph import store
+
+        return store.from_bytes(data)
+
+    def save(self, path: str | Path) -> None:
+        """Write the graph to a .json or .parquet file."""
+        from treasure.tgraph import store
+
+        store.save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, *, topic: Topic | None = None) -> TGraph:
+        """Read a .json or .parquet file; a graph for another topic than *topic* is refused."""
+        from treasure.tgraph import store
+
+        graph = store.load(Path(path))
+        if topic is not None:
+            graph.check_topic(topic)
+        return graph
 
     def check_topic(self, topic: Topic) -> None:
         """Raise GraphError unless this graph was built for *topic*."""
@@ -143,12 +177,28 @@ class TGraph:
 
     def nodes(self) -> Iterator[Node]:
         """Return all nodes, oldest first."""
-        for number in self._column("number").tolist():
+        for number in self.column("number").tolist():
             yield self._table.node(number)
+
+    def words(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """Return the words of all nodes, oldest first: how many each has, their keys and counts."""
+        return self._table.words()
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return number, distance, dead, fetches, hits or used of all nodes, oldest first."""
+        return self._table.column(name)[self._table.live_rows()]
+
+    def sources(self) -> list[str]:
+        """Return the pages that the nodes come from, oldest node first."""
+        return [self._table.source(row) for row in self._table.live_rows().tolist()]
+
+    def destinations(self) -> list[tuple[str, ...]]:
+        """Return where the nodes lead, oldest node first."""
+        return [self._table.destinations(row) for row in self._table.live_rows().tolist()]
 
     def level_sizes(self) -> list[int]:
         """Return how many nodes are on level 1, 2, ..."""
-        sizes: list[int] = np.bincount(self._column("distance"), minlength=self.levels + 1)[
+        sizes: list[int] = np.bincount(self.column("distance"), minlength=self.levels + 1)[
             1:
         ].tolist()
         return sizes
@@ -198,21 +248,12 @@ class TGraph:
 
     def success(self) -> NDArray[np.float64]:
         """Return each node's success: mean relevance, drawn to the crawl's mean while young."""
-        return self._drawn(self._column("fetches"), self._column("hits"))
-
-    def statistics(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return number, fetches, hits and death of all nodes."""
-        return (
-            self._column("number"),
-            self._column("fetches"),
-            self._column("hits"),
-            self._column("dead"),
-        )
+        return self._drawn(self.column("fetches"), self.column("hits"))
 
     def least_useful(self, count: int) -> list[int]:
         """Return the nodes we can best do without: least success first, then longest unused."""
-        order = np.lexsort((self._column("number"), self._column("used"), self.success()))
-        numbers: list[int] = self._column("number")[order[:count]].tolist()
+        order = np.lexsort((self.column("number"), self.column("used"), self.success()))
+        numbers: list[int] = self.column("number")[order[:count]].tolist()
         return numbers
 
     def _drawn(self, fetches: NDArray[Any], hits: NDArray[Any]) -> NDArray[np.float64]:
@@ -330,10 +371,6 @@ class TGraph:
         if home != NOWHERE:
             index = self._old if home == OLD else self._young
             index.bias[self._table.column("slot")[row]] = 0 if on else GONE
-
-    def _column(self, name: str) -> NDArray[Any]:
-        """Return a column of the nodes that are there."""
-        return self._table.column(name)[self._table.live_rows()]
 
     def _check_distance(self, distance: int) -> None:
         if not 1 <= distance <= self.levels:

@@ -6,13 +6,14 @@ every page and is kept with the nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from treasure.errors import GraphError
-from treasure.tgraph.graph import TGraph
 from treasure.tgraph.nodes import Node
+
+if TYPE_CHECKING:
+    from treasure.tgraph.graph import TGraph
 
 Action = Literal["add", "forget", "distance", "dead", "destinations"]
 
@@ -34,46 +35,45 @@ class Entry:
 
 
 class Journal:
-    """Changes in the order they were made."""
+    """Changes of one graph in the order they were made."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self.entries = list(entries)
+    def __init__(self, graph: TGraph) -> None:
+        self._graph = graph
+        self.entries: list[Entry] = []
         self.dropped = 0
         """How many of the oldest were let go."""
 
     def __len__(self) -> int:
         return len(self.entries)
 
-    def add(self, graph: TGraph, node: Node, reason: str) -> int:
-        """Add *node* to *graph*; return its number."""
-        number = graph.add(node)
-        self._write(Entry(graph.fetches, "add", number, None, graph.node(number), reason))
+    def add(self, node: Node, reason: str) -> int:
+        """Add *node* to the graph; return its number."""
+        number = self._graph.add(node)
+        self._write("add", number, None, self._graph.node(number), reason)
         return number
 
-    def forget(self, graph: TGraph, number: int, reason: str) -> None:
-        """Remove a node from *graph*."""
-        node = graph.node(number)
-        graph.remove(number)
-        self._write(Entry(graph.fetches, "forget", number, node, None, reason))
+    def forget(self, number: int, reason: str) -> None:
+        """Remove a node from the graph."""
+        node = self._graph.node(number)
+        self._graph.remove(number)
+        self._write("forget", number, node, None, reason)
 
-    def change(self, graph: TGraph, action: Action, number: int, after: Any, reason: str) -> None:
-        """Change the distance, destinations or death of a node."""
-        node = graph.node(number)
-        before = getattr(node, action)
-        if before == after:
-            return
-        _set(graph, action, number, after)
-        self._write(Entry(graph.fetches, action, number, before, after, reason))
+    def change(self, action: Action, number: int, after: Any, reason: str) -> None:
+        """Change the distance, destinations or death of a node; nothing when it is so already."""
+        before = getattr(self._graph.node(number), action)
+        if before != after:
+            _set(self._graph, action, number, after)
+            self._write(action, number, before, after, reason)
 
-    def undo(self, graph: TGraph, count: int = 1) -> int:
+    def undo(self, count: int = 1) -> int:
         """Take back the last *count* changes; return how many there were."""
         done = 0
         while self.entries and done < count:
             entry = self.entries.pop()
             if entry.action == "add":
-                graph.remove(entry.node)
+                self._graph.remove(entry.node)
             else:
-                _set(graph, entry.action, entry.node, entry.before)
+                _set(self._graph, entry.action, entry.node, entry.before)
             done += 1
         return done
 
@@ -81,17 +81,19 @@ class Journal:
         """Make the same changes to *graph*, which is as ours was before the first of them."""
         if self.dropped:
             raise GraphError(
-                f"The first {self.dropped} changes are no longer in the journal; it cannot be"
+                f"The first {self.dropped} changes are no longer in the journal, so it cannot be"
                 " replayed from the start. Start from a saved graph instead."
             )
         for entry in self.entries:
-            if entry.action == "forget":
-                graph.remove(entry.node)
+            if entry.action == "add":
+                graph.journal.add(entry.after, entry.reason)
+            elif entry.action == "forget":
+                graph.journal.forget(entry.node, entry.reason)
             else:
-                _set(graph, entry.action, entry.node, entry.after)
+                graph.journal.change(entry.action, entry.node, entry.after, entry.reason)
 
-    def _write(self, entry: Entry) -> None:
-        self.entries.append(entry)
+    def _write(self, action: Action, number: int, before: Any, after: Any, reason: str) -> None:
+        self.entries.append(Entry(self._graph.fetches, action, number, before, after, reason))
         if len(self.entries) > MAX_ENTRIES:
             excess = len(self.entries) - MAX_ENTRIES * 9 // 10
             del self.entries[:excess]
@@ -99,7 +101,7 @@ class Journal:
 
 
 def _set(graph: TGraph, action: Action, number: int, value: Any) -> None:
-    if action in ("add", "forget"):
+    if action == "forget":
         graph.add(value)
     elif action == "distance":
         graph.set_distance(number, value)

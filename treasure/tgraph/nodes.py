@@ -22,6 +22,24 @@ NOWHERE, OLD, NEW = range(3)
 """Which index a node is in."""
 
 
+_RECORD = np.dtype(
+    [
+        ("number", np.int64),
+        ("start", np.int64),
+        ("size", np.int32),
+        ("slot", np.int32),
+        ("fetches", np.int32),
+        ("used", np.int32),
+        ("hits", np.float64),
+        ("distance", np.int8),
+        ("mask", np.uint8),
+        ("home", np.int8),
+        ("dead", np.bool_),
+        ("gone", np.bool_),
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A paragraph or list with links, as seen from outside. Its distance is its level."""
@@ -56,20 +74,7 @@ class NodeTable:
     """All nodes of a graph by row."""
 
     def __init__(self) -> None:
-        self._columns = {
-            "number": Column(np.int64),
-            "distance": Column(np.int8),
-            "mask": Column(np.uint8),
-            "dead": Column(np.bool_),
-            "gone": Column(np.bool_),
-            "fetches": Column(np.int32),
-            "hits": Column(np.float32),
-            "used": Column(np.int32),
-            "start": Column(np.int64),
-            "size": Column(np.int32),
-            "home": Column(np.int8),
-            "slot": Column(np.int32),
-        }
+        self._records = Column(_RECORD)
         self._keys = Column(np.int32)
         self._counts = Column(np.uint16)
         self._sources: list[str] = []
@@ -86,7 +91,8 @@ class NodeTable:
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a column, forgotten rows included; writing to it counts."""
-        return self._columns[name].values
+        values: NDArray[Any] = self._records.values[name]
+        return values
 
     def row(self, number: int) -> int:
         """Return where the node is now."""
@@ -108,7 +114,7 @@ class NodeTable:
     @property
     def nbytes(self) -> int:
         """Memory of the columns and the row numbers; URLs not counted."""
-        columns = [*self._columns.values(), self._keys, self._counts]
+        columns = (self._records, self._keys, self._counts)
         return sum(column.nbytes for column in columns) + 100 * len(self._rows)
 
     def add(self, node: Node) -> int:
@@ -119,22 +125,15 @@ class NodeTable:
         if number in self._rows:
             raise GraphError(f"The T-Graph has a node {number} already.")
         self._next = max(self._next, number + 1)
-        values: dict[str, Any] = {
-            "number": number,
-            "distance": node.distance,
-            "mask": node.components.mask,
-            "dead": node.dead,
-            "gone": False,
-            "fetches": node.fetches,
-            "hits": node.hits,
-            "used": node.used,
-            "start": len(self._keys),
-            "size": len(node.components.keys),
-            "home": NOWHERE,
-            "slot": -1,
-        }
-        for name, column in self._columns.items():
-            column.append(values[name])
+        record = np.zeros(1, _RECORD)
+        record["number"] = number
+        record["start"] = len(self._keys)
+        record["size"] = len(node.components.keys)
+        record["slot"] = -1
+        record["mask"] = node.components.mask
+        for name in ("distance", "fetches", "hits", "used", "dead"):
+            record[name] = getattr(node, name)
+        self._records.extend(record)
         self._keys.extend(node.components.keys)
         self._counts.extend(node.components.counts)
         self._rows[number] = len(self._sources)
@@ -179,6 +178,13 @@ class NodeTable:
             self._keys.values[start:stop].copy(), self._counts.values[start:stop].copy()
         )
 
+    def words(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+        """Return how many keys each node has, and all keys and counts, oldest node first."""
+        rows = self.live_rows()
+        entries = self._entries(rows)
+        sizes = self.column("size")[rows].astype(np.int64)
+        return sizes, self._keys.values[entries], self._counts.values[entries]
+
     def set_destinations(self, number: int, destinations: Iterable[str]) -> None:
         """Say where the node leads."""
         self._destinations[self.row(number)] = self._few(destinations)
@@ -188,8 +194,7 @@ class NodeTable:
         rows = self.live_rows()
         entries = self._entries(rows)
         sizes = self.column("size")[rows]
-        for column in self._columns.values():
-            column.keep(rows)
+        self._records.keep(rows)
         self._keys.keep(entries)
         self._counts.keep(entries)
         self.column("start")[:] = np.cumsum(sizes) - sizes

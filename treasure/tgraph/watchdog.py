@@ -21,7 +21,6 @@ from treasure.pages import Link
 from treasure.strategies.base import Arrival
 from treasure.tgraph.components import DC, Place, cosine
 from treasure.tgraph.graph import TGraph
-from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import MAX_DESTINATIONS, Node
 from treasure.urls import url_key
 
@@ -65,14 +64,12 @@ class Watchdog:
     def __init__(
         self,
         graph: TGraph,
-        journal: Journal | None = None,
         *,
         max_nodes: int = 20_000,
         remembered: int = 50_000,
         novelty: float = 0.5,
     ) -> None:
         self.graph = graph
-        self.journal = journal if journal is not None else Journal()
         self.max_nodes = max_nodes
         self.remembered = remembered
         self.novelty = novelty
@@ -136,7 +133,8 @@ class Watchdog:
 
     def _lead(self, origin: _Origin, distance: int, towards: str, target: str) -> None:
         """Have a node for a paragraph from which a target is *distance* documents away."""
-        graph, journal, nodes = self.graph, self.journal, origin.page.nodes
+        graph, nodes = self.graph, origin.page.nodes
+        journal = graph.journal
         number = nodes.get(origin.index, -1)
         if number not in graph:
             number, alike = self._similar(origin, distance)
@@ -144,16 +142,16 @@ class Watchdog:
                 if not alike:
                     node = Node(origin.page.url, distance, origin.place.components, (towards,))
                     reason = f"{distance} from {target}"
-                    nodes[origin.index] = journal.add(graph, node, reason)
+                    nodes[origin.index] = journal.add(node, reason)
                 return
             nodes[origin.index] = number
         node = graph.node(number)
         if distance < node.distance:
-            journal.change(graph, "distance", number, distance, f"shorter way to {target}")
-            journal.change(graph, "destinations", number, (towards,), f"shorter way to {target}")
+            journal.change("distance", number, distance, f"shorter way to {target}")
+            journal.change("destinations", number, (towards,), f"shorter way to {target}")
         elif distance == node.distance and len(node.destinations) < MAX_DESTINATIONS:
             after = tuple(dict.fromkeys((*node.destinations, towards)))
-            journal.change(graph, "destinations", number, after, f"leads to {target} too")
+            journal.change("destinations", number, after, f"leads to {target} too")
 
     def _similar(self, origin: _Origin, distance: int) -> tuple[int, bool]:
         """Return a near-identical node of the same level, or -1; and whether the way is known."""
@@ -171,12 +169,12 @@ class Watchdog:
         """Mark nodes whose links led only to useless pages, and revive those that do better."""
         graph = self.graph
         bar = graph.mean_relevance * DEAD_BELOW
-        numbers, fetches, hits, dead = graph.statistics()
-        mean = hits / np.maximum(fetches, 1)
+        numbers, fetches = graph.column("number"), graph.column("fetches")
+        mean = graph.column("hits") / np.maximum(fetches, 1)
         useless = (fetches >= DEAD_AFTER) & (mean < bar)
-        for at in np.flatnonzero(useless != dead).tolist():
+        for at in np.flatnonzero(useless != graph.column("dead")).tolist():
             reason = f"mean relevance {mean[at]:.3f} of {fetches[at]} fetches, bar {bar:.3f}"
-            self.journal.change(graph, "dead", int(numbers[at]), bool(useless[at]), reason)
+            graph.journal.change("dead", int(numbers[at]), bool(useless[at]), reason)
 
     def _keep_budget(self) -> None:
         """Forget the least useful: lowest success first, then the longest unused."""
@@ -184,4 +182,4 @@ class Watchdog:
         if excess <= 0:
             return
         for number in self.graph.least_useful(excess + self.max_nodes // 100):
-            self.journal.forget(self.graph, number, f"beyond the budget of {self.max_nodes} nodes")
+            self.graph.journal.forget(number, f"beyond the budget of {self.max_nodes} nodes")
