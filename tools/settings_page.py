@@ -8,11 +8,11 @@ from treasure.config import TreasureConfig
 
 HEAD = """# Settings
 
-Every setting of Treasure, written from `treasure/config.py` by `make docs`. Set them like any Scrapy
-setting: in `settings.py`, with `-s NAME=value`, in a spider's `custom_settings`, or as a spider
-argument without the prefix (`-a max_pages=500` sets `TREASURE_MAX_PAGES`). They are checked before the
-first request; a misspelt name or a value out of bounds stops the crawl and says what was expected.
-Lists may be given as comma lists, objects as JSON.
+Every setting of Treasure, written from `treasure/config.py` by `make docs`. Set them like any
+Scrapy setting: in `settings.py`, with `-s NAME=value`, in a spider's `custom_settings`, or as a
+spider argument without the prefix (`-a max_pages=500` sets `TREASURE_MAX_PAGES`). They are checked
+before the first request; a misspelt name or a value out of bounds stops the crawl and says what
+was expected. Lists may be given as comma lists, objects as JSON.
 
 | setting | type | default | bounds | meaning |
 | --- | --- | --- | --- | --- |

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from treasure.crawl import Decision
@@ -28,11 +28,16 @@ class Draft:
     explanation: dict[str, Any] = field(default_factory=dict)
 
 
+class Carrier:
+    """Carries a draft. No dataclass: feed exports see the fields of dataclasses only."""
+
+    draft: Draft
+
+
 @dataclass
-class PageItem:
+class PageItem(Carrier):
     """A fetched page. Those that leave the pipelines are on topic and stored."""
 
-    draft: InitVar[Draft]
     url: str = ""
     title: str = ""
     topic: str = ""
@@ -44,9 +49,6 @@ class PageItem:
     referrer: str = ""
     score: float = 0.0
     fetched_at: float = 0.0
-
-    def __post_init__(self, draft: Draft) -> None:
-        self.draft = draft  # not a field: feed exports pass it over
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 Links arrive in batches, page by page, and become Scrapy requests only when they are taken. Scrapy
 asks a scheduler that answered None again only when a download ends or after five seconds, so we
 wake the engine ourselves when the next host comes free.
+
+A frontier on a server may be away for a while. What we have to tell it waits in an outbox, in
+order, and the crawl pauses until it is delivered: a page's links first, its acknowledgement after.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
@@ -21,7 +25,7 @@ from scrapy.utils.request import request_from_dict
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable
-from treasure.frontier.base import Entry, Lease
+from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LinkBatch
 from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
 from treasure.urls import canonical
@@ -63,6 +67,7 @@ class FrontierScheduler(BaseScheduler):
         self.bench: Workbench | None = None
         self.scoring: TGraphScoringMiddleware | None = None
         self._again: deque[Request] = deque()
+        self._outbox: deque[Callable[[], object]] = deque()
         self._in_flight: dict[int, Lease] = {}
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
@@ -97,9 +102,12 @@ class FrontierScheduler(BaseScheduler):
             self._wake.cancel()
         if self.bench is None:
             return
+        frontier = self.bench.frontier
+        for key in list(self._in_flight):
+            self._tell(partial(frontier.release, key))
+        if self._outbox:
+            logger.warning("The frontier does not answer; pages not acknowledged come again.")
         try:
-            for key in list(self._in_flight):
-                self.bench.frontier.release(key)
             self.bench.save()
         finally:
             self.bench.close()
@@ -122,12 +130,8 @@ class FrontierScheduler(BaseScheduler):
         url = canonical(request.url)
         if not url:
             return False
-        entry = Entry(url, self._score_of(request), meta=self._foreign(request))
-        try:
-            return self.bench.frontier.push([entry])[0] or request.dont_filter
-        except FrontierUnavailable as error:
-            self._frontier_gone(error)
-            return False
+        self.push([Entry(url, self._score_of(request), meta=self._foreign(request))])
+        return True
 
     def next_request(self) -> Request | None:
         """Take the best link that policy allows now."""
@@ -139,6 +143,8 @@ class FrontierScheduler(BaseScheduler):
         opens = max((gate.opens_at(now) for gate in self.gates), default=now)
         if opens > now:
             self._wake_at(opens, now)
+            return None
+        if not self._deliver():
             return None
         try:
             lease = self.bench.frontier.take(now)
@@ -167,38 +173,34 @@ class FrontierScheduler(BaseScheduler):
                 )
         self.push(list(best.values()))
         if decision.rescored:
-            self.bench.frontier.rescore(decision.rescored)
+            self._tell(partial(self.bench.frontier.rescore, decision.rescored))
         return decision
 
-    def push(self, entries: Sequence[Entry]) -> int:
-        """Queue *entries*; return how many were new."""
+    def push(self, entries: Sequence[Entry]) -> None:
+        """Queue *entries*."""
         assert self.bench is not None
-        if not entries:
-            return 0
-        new = sum(self.bench.frontier.push(entries))
-        self.stats.inc_value("treasure/links/found", len(entries))
-        self.stats.inc_value("treasure/links/queued", new)
-        return new
+        if entries:
+            self._tell(partial(self._push, self.bench.frontier, entries))
 
     def landed(self, lease: Lease) -> None:
         """The download of *lease* ended: its host may be asked again after its delay."""
         assert self.bench is not None
-        now = self.bench.clock()
-        self.bench.frontier.landed(lease.key, now)
+        self._tell(partial(self.bench.frontier.landed, lease.key, self.bench.clock()))
 
     def done(self, keys: Sequence[int]) -> None:
         """The results of *keys* are stored: they need never be fetched again."""
         assert self.bench is not None
         for key in keys:
             self._in_flight.pop(key, None)
-        self.bench.frontier.acknowledge(keys)
+        self._tell(partial(self.bench.frontier.acknowledge, keys))
 
     def retry(self, lease: Lease, seconds: float) -> None:
         """Queue *lease* again, not before *seconds* have passed."""
         assert self.bench is not None
         self._in_flight.pop(lease.key, None)
         self._taken -= 1
-        self.bench.frontier.release(lease.key, not_before=self.bench.clock() + seconds)
+        not_before = self.bench.clock() + seconds
+        self._tell(partial(self.bench.frontier.release, lease.key, not_before=not_before))
 
     def stop(self, reason: str) -> None:
         """Take no more links; the crawl ends with *reason* when what is in flight has landed."""
@@ -264,6 +266,27 @@ class FrontierScheduler(BaseScheduler):
             self._wake.cancel()
         loop = asyncio.get_running_loop()
         self._wake = loop.call_later(max(0.001, time - now), self.wake)
+
+    def _push(self, frontier: Frontier, entries: Sequence[Entry]) -> None:
+        new = sum(frontier.push(entries))
+        self.stats.inc_value("treasure/links/found", len(entries))
+        self.stats.inc_value("treasure/links/queued", new)
+
+    def _tell(self, message: Callable[[], object]) -> None:
+        """Tell the frontier something, now or as soon as it answers."""
+        self._outbox.append(message)
+        self._deliver()
+
+    def _deliver(self) -> bool:
+        """Deliver what waits, in order; tell whether nothing is left."""
+        try:
+            while self._outbox:
+                self._outbox[0]()
+                self._outbox.popleft()
+        except FrontierUnavailable as error:
+            self._frontier_gone(error)
+            return False
+        return True
 
     def _frontier_gone(self, error: FrontierUnavailable) -> None:
         self.stats.inc_value("treasure/frontier/unavailable")

@@ -26,19 +26,21 @@ MAX_CACHED_WORDS = 1 << 21
 _WORD = re.compile(r"[^\W_]+")
 
 STOP_WORDS = frozenset(
-    """a about above after again against all almost also although always am among an and another any
-    are aren around as at away back be became because become been before being below between both but
-    by came can cannot could couldn did didn do does doesn doing don done down during each either else
-    even ever every few for from further get gets given go goes got had hadn has hasn have haven having
-    he her here hers herself him himself his how however if in into is isn it its itself just know
-    least less let like likely ll made make makes many may me might mine more most much must my myself
-    near need never no nor not now of off often on once one only onto or other others our ours
-    ourselves out over own part per perhaps put quite rather re really s said same say says see seem
-    seen several shall she should shouldn since so some something soon still such t take than that the
-    their theirs them themselves then there therefore these they thing things this those though three
-    through thus to together too took toward two under until up upon us use used uses using ve very
-    want was wasn way we well went were weren what when where whether which while who whole whom whose
-    why will with within without won would wouldn yet you your yours yourself yourselves""".split()
+    """a about above after again against all almost also although always am among an and
+    another any are aren around as at away back be became because become been before being
+    below between both but by came can cannot could couldn did didn do does doesn doing don
+    done down during each either else even ever every few for from further get gets given go
+    goes got had hadn has hasn have haven having he her here hers herself him himself his
+    how however if in into is isn it its itself just know least less let like likely ll made
+    make makes many may me might mine more most much must my myself near need never no nor
+    not now of off often on once one only onto or other others our ours ourselves out over
+    own part per perhaps put quite rather re really s said same say says see seem seen
+    several shall she should shouldn since so some something soon still such t take than
+    that the their theirs them themselves then there therefore these they thing things this
+    those though three through thus to together too took toward two under until up upon us
+    use used uses using ve very want was wasn way we well went were weren what when where
+    whether which while who whole whom whose why will with within without won would wouldn
+    yet you your yours yourself yourselves""".split()
 )
 
 

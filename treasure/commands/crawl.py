@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.crawler import Crawler
 
 from treasure.addon import CONFIGURATION_ERROR
 
@@ -13,16 +15,15 @@ class Command(ScrapyCrawl):
     """Scrapy's command, and its exit code."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; remember the crawler, whose statistics say how it ended."""
-        process = self.crawler_process
+        """Crawl; a crawl that could not start for a mistake of the user's exits with 2."""
         super().run(args, opts)
-        if process is None:
+        if self._crawler is None:
             return
-        for crawler in getattr(self, "_crawlers", []):
-            if crawler.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
-                self.exitcode = 2
+        if self._crawler.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
+            self.exitcode = 2
 
-    def _create_crawler(self, *args: object, **kwargs: object) -> object:
-        crawler = super()._create_crawler(*args, **kwargs)
-        self._crawlers = [crawler]
-        return crawler
+    _crawler: Crawler | None = None
+
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._crawler = super()._create_crawler(spidercls)
+        return self._crawler

@@ -18,7 +18,7 @@ from typing import Any
 from treasure.errors import WebError
 from treasure.extract import read_page
 from treasure.pages import Page
-from treasure.urls import canonical
+from treasure.urls import canonical, join
 
 _GZIP = b"\x1f\x8b\x08"
 MAX_RECORD_BYTES = 256 * 1024 * 1024
@@ -103,8 +103,6 @@ class VirtualWeb:
 
     def follow(self, url: str) -> Response | None:
         """Return the response at the end of the redirects from *url*, MAX_HOPS at most."""
-        from treasure.urls import join
-
         response = self.get(url)
         for _ in range(MAX_HOPS):
             if response is None or not 300 <= response.status < 400:
@@ -232,7 +230,8 @@ def _response(url: str, payload: bytes) -> Response | None:
 
 
 def _unchunked(body: bytes) -> bytes:
-    parts, position = [], 0
+    parts: list[bytes] = []
+    position = 0
     while True:
         end = body.find(b"\r\n", position)
         size_text = body[position:end].split(b";")[0].strip() if end >= 0 else b""

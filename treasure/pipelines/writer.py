@@ -13,16 +13,21 @@ import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
+
 from treasure import failures
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
 from treasure.items import Draft
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
-from treasure.scheduler import FrontierScheduler
+from treasure.scheduler import LEASE, FrontierScheduler
+from treasure.urls import url_key
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
 
     from treasure.workbench import Workbench
 
@@ -60,6 +65,7 @@ class RepositoryWriter:
         scheduler = crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
             scheduler.gates.append(self)
+        crawler.signals.connect(self._internal_error, signal=signals.spider_error)
 
     def opens_at(self, now: float) -> float:
         """Keep the crawl from running away from its database (a Gate of the scheduler)."""
@@ -99,6 +105,14 @@ class RepositoryWriter:
                 await self._task
             if self._broken:
                 break
+
+    def _internal_error(self, failure: Failure, response: Response | None) -> None:
+        """Record a page that our own code (or a project's) stumbled over, so that it ends."""
+        lease = response.meta.get(LEASE) if response is not None else None
+        if response is not None and lease is not None:
+            self.crawler.stats.inc_value("treasure/pages/failed")
+            error = f"internal error: {type(failure.value).__name__}"
+            self.add(Draft(lease, time.time(), response.url, response.status, failure=error), None)
 
     def _start(self) -> None:
         if self._timer is not None:
@@ -154,8 +168,6 @@ class RepositoryWriter:
             )
 
     def _record(self, draft: Draft, verdict: Verdict | None) -> PageRecord:
-        from treasure.urls import url_key
-
         lease, page, decision = draft.lease, draft.page, draft.decision
         on_topic = verdict is not None and verdict.on_topic
         keep_html = self.bench.config.repository_html

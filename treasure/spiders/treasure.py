@@ -90,7 +90,8 @@ class TreasureSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Record a download that gave no response."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
-        draft = Draft(lease, time.time(), failure=failures.of_exception(failure.value))
+        error = failure.value or RuntimeError("unknown")
+        draft = Draft(lease, time.time(), failure=failures.of_exception(error))
         yield self._item(draft, lease)
 
     def _draft(self, response: Response, lease: Lease) -> Draft:
@@ -125,7 +126,7 @@ class TreasureSpider(Spider):
 
     def _redirected(self, response: Response, lease: Lease, draft: Draft) -> None:
         """Queue where a redirect leads with the score of the link that led here."""
-        location = response.headers.get("Location", b"").decode("latin-1")
+        location = (response.headers.get("Location") or b"").decode("latin-1")
         target = canonical(join(response.url, location)) if location else ""
         hops = int(lease.entry.meta.get("hops", 0)) + 1
         if not target:
@@ -151,8 +152,7 @@ class TreasureSpider(Spider):
 
     def _item(self, draft: Draft, lease: Lease) -> PageItem:
         entry = lease.entry
-        return PageItem(
-            draft,
+        item = PageItem(
             url=draft.final_url or entry.url,
             title=draft.page.title if draft.page is not None else "",
             depth=entry.depth,
@@ -160,6 +160,8 @@ class TreasureSpider(Spider):
             score=lease.score,
             fetched_at=draft.fetched_at,
         )
+        item.draft = draft
+        return item
 
 
 def _rename(mapping: dict[str, Any], old: str, new: str) -> None:
