@@ -22,7 +22,8 @@ class ArchiveDownloadHandler(BaseDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Return the archived response."""
         bench = workbench_of(self.crawler)
-        assert bench is not None and bench.web is not None
+        assert bench is not None
+        assert bench.web is not None
         archived = bench.web.get(request.url)
         if archived is None:
             return Response(request.url, status=404, request=request)

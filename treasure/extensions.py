@@ -72,10 +72,10 @@ class ProgressExtension:
         assert bench is not None
         limit = 60 * bench.config.max_minutes
         scheduler = self.crawler.engine.scheduler
-        if limit and time.monotonic() - self._started > limit:
-            if isinstance(scheduler, FrontierScheduler):
-                scheduler.stop("max_minutes")
-                scheduler.wake()
+        over = limit and time.monotonic() - self._started > limit
+        if over and isinstance(scheduler, FrontierScheduler):
+            scheduler.stop("max_minutes")
+            scheduler.wake()
         if self._terminal:
             sys.stderr.write(f"\r\x1b[K{bench.job}: {self.figures().line()}")
             sys.stderr.flush()

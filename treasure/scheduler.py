@@ -160,7 +160,8 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_links(self, batch: LinkBatch) -> Decision:
         """Ask the middleware what the links of a page are worth, and queue them."""
-        assert self.bench is not None and self.scoring is not None
+        assert self.bench is not None
+        assert self.scoring is not None
         decision = self.scoring.score(batch)
         depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
         best: dict[str, Entry] = {}

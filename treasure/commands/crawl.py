@@ -17,13 +17,13 @@ class Command(ScrapyCrawl):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl; a crawl that could not start for a mistake of the user's exits with 2."""
         super().run(args, opts)
-        if self._crawler is None:
+        if self._ran is None:
             return
-        if self._crawler.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
+        if self._ran.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
             self.exitcode = 2
 
-    _crawler: Crawler | None = None
+    _ran: Crawler | None = None
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
-        self._crawler = super()._create_crawler(spidercls)
-        return self._crawler
+        self._ran = super()._create_crawler(spidercls)
+        return self._ran

@@ -1,0 +1,1 @@
+"""How focused a crawl is, measured on webs with known truth."""

@@ -1,0 +1,1 @@
+"""Item pipelines: filter by topic, write the repository."""

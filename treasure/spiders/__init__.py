@@ -1,0 +1,1 @@
+"""Spiders: Scrapy's door to the pages."""
