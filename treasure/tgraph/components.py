@@ -98,12 +98,18 @@ class Place:
     components: Components
 
 
-def places(page: Page, links: Iterable[Link], boundary: Boundary = PARAGRAPH) -> list[Place]:
-    """Return the paragraphs and whole lists that hold *links*, in the order of the links."""
+def by_place(page: Page, links: Iterable[Link]) -> dict[tuple[Span, int], list[Link]]:
+    """Return *links* by paragraph or whole list: its words and its heading."""
     found: dict[tuple[Span, int], list[Link]] = {}
     for link in links:
         block = page.blocks[link.block]
         found.setdefault((block.whole or block.span, block.heading), []).append(link)
+    return found
+
+
+def places(page: Page, links: Iterable[Link], boundary: Boundary = PARAGRAPH) -> list[Place]:
+    """Return the paragraphs and whole lists that hold *links*, in the order of the links."""
+    found = by_place(page, links)
     main = _keys(page, page.main_heading, MH)
     above: dict[int, list[Terms]] = {}
     texts = []

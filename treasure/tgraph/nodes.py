@@ -38,6 +38,7 @@ _RECORD = np.dtype(
         ("gone", np.bool_),
     ]
 )
+_FIELDS = _RECORD.names or ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +126,10 @@ class NodeTable:
         if number in self._rows:
             raise GraphError(f"The T-Graph has a node {number} already.")
         self._next = max(self._next, number + 1)
-        record = np.zeros(1, _RECORD)
-        record["number"] = number
-        record["start"] = len(self._keys)
-        record["size"] = len(node.components.keys)
-        record["slot"] = -1
-        record["mask"] = node.components.mask
-        for name in ("distance", "fetches", "hits", "used", "dead"):
-            record[name] = getattr(node, name)
-        self._records.extend(record)
+        values = {"number": number, "start": len(self._keys), "size": len(node.components.keys)}
+        values |= {"slot": -1, "home": NOWHERE, "gone": False, "mask": node.components.mask}
+        record = tuple(values.get(name, getattr(node, name, None)) for name in _FIELDS)
+        self._records.extend(np.array([record], _RECORD))
         self._keys.extend(node.components.keys)
         self._counts.extend(node.components.counts)
         self._rows[number] = len(self._sources)
