@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.page_model import Document, DocumentFrequencies, PageModel, document, fit
+from treasure.ddc.topic_prior import lexicon_texts, topic_prior
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
-from treasure.text import VOCABULARY, words
+from treasure.text import VOCABULARY
 from treasure.topics import Topic
 
 REMEMBERED = 10_000
@@ -58,10 +60,12 @@ class Judge:
         self._unlabelled: list[Document] = []
         self._negatives = [self._count(page) for page in negatives]
         by_topic = examples if isinstance(examples, Mapping) else {t.name: examples for t in topics}
-        self._queries = [document(VOCABULARY.ids(words(topic.text))) for topic in topics]
-        self._positives = [
-            [query] * 3 + [self._count(page) for page in by_topic.get(topic.name, ())]
-            for topic, query in zip(topics, self._queries, strict=True)
+        lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
+        self._priors = [topic_prior(topic, lexicon) for topic in topics]
+        for text in lexicon_texts(lexicon):
+            self._frequencies.add(text.terms)
+        self._examples = [
+            [self._count(page) for page in by_topic.get(topic.name, ())] for topic in topics
         ]
         for page in background:
             self._collect(self._count(page))
@@ -89,6 +93,21 @@ class Judge:
         """Return the linear score of each span of *page*, best topic unless *topic* is given."""
         return self._models[topic].span_scores(page.terms, starts, stops)
 
+    def evidence(self, scores: NDArray[np.float64], topic: int = 0) -> NDArray[np.float64]:
+        """Return span scores on the scale of the verdict: 0 at the line, about 1 well inside."""
+        model = self._models[topic]
+        return np.clip(model.slope * (scores - model.centre) / 4.0, -1.5, 1.5)
+
+    def terms_evidence(self, terms: NDArray[np.int32], topic: int = 0) -> NDArray[np.float64]:
+        """Return ``evidence`` of short texts, one a row of vocabulary ids, -1 where there is none."""
+        model = self._models[topic]
+        gain, square = model.padded
+        known = np.where(terms < gain.size - 1, terms, -1)
+        length = np.sqrt(square[known].sum(axis=1))
+        total = gain[known].sum(axis=1)
+        scores = np.divide(total, length, out=np.zeros_like(total), where=length > 0)
+        return self.evidence(scores, topic)
+
     def explain(self, page: Page, count: int = 12) -> dict[str, Any]:
         """Return the verdict with the words that speak for and against each topic."""
         text = document(page.main_terms)
@@ -105,16 +124,16 @@ class Judge:
 
     def refit(self) -> None:
         """Fit every topic's model to what was seen so far."""
-        for index, query in enumerate(self._queries):
-            others = [
-                text for i, texts in enumerate(self._positives) if i != index for text in texts
-            ]
-            model = fit(
-                self._positives[index],
-                [*self._negatives, *others, *self._unlabelled],
-                self._frequencies,
-                query=query,
-            )
+        for index, prior in enumerate(self._priors):
+            others = [t for i, texts in enumerate(self._examples) if i != index for t in texts]
+            negatives = [*self._negatives, *others, *self._unlabelled]
+            doubt = np.zeros(len(negatives))
+            if self._models and self._unlabelled:
+                model = self._models[index]
+                doubt[-len(self._unlabelled) :] = [
+                    model.probability(model.margin(text)) for text in self._unlabelled
+                ]
+            model = fit(self._examples[index], negatives, doubt, self._frequencies.idf, prior)
             self._models[index : index + 1] = [model]
 
     def state(self) -> bytes:

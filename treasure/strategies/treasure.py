@@ -1,0 +1,296 @@
+"""Treasure, the default: every witness of a link heard, every outcome learned from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treasure.pages import Link, Page
+from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
+from treasure.strategies.evidence import ANCHOR_TERMS, URL_TERMS, WITNESSES, Evidence
+from treasure.strategies.link_model import LinkModel
+from treasure.strategies.rates import NamedTally, Tally
+from treasure.text import VOCABULARY, words
+from treasure.urls import host_of, url_key
+
+FEATURES = {
+    "bias": -2.0,
+    "parents_mean": 2.5,
+    "parents_max": 1.0,
+    "parents_sum": 0.4,
+    "in_links": -0.3,
+    "anchor": 0.9,
+    "url": 0.9,
+    "context": 0.4,
+    "context_mean": 0.2,
+    "heading": 0.2,
+    "main_heading": 0.2,
+    "block": 0.2,
+    "host": 0.2,
+    "folder": 0.2,
+    "section": 0.3,
+    "path": 0.3,
+    "hub": 0.5,
+    "siblings": 0.8,
+    "boilerplate": -0.3,
+    "distance": -0.3,
+    "graph": 0.0,
+    "graph_success": 0.0,
+}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NOISE = frozenset("htm html php asp aspx jsp cgi index www com org net http https".split())
+
+
+class Treasure(Strategy):
+    """Joins page content, link context, structure and outcomes in one learned score."""
+
+    wants = frozenset({"examples"})
+
+    def __init__(
+        self,
+        brief: Brief,
+        *,
+        precision: float = 3.0,
+        refit_every: int = 10,
+        rescore_every: int = 10,
+        without: Sequence[str] = (),
+        prior: Mapping[str, float] | None = None,
+    ) -> None:
+        super().__init__(brief)
+        self.judge = brief.judge
+        self.names = list(FEATURES)
+        weights = dict(FEATURES) | dict(prior or {})
+        self.mask = np.array([name not in without for name in self.names], float)
+        self.model = LinkModel(np.array([weights[n] for n in self.names]) * self.mask, precision)
+        self.refit_every, self.rescore_every = refit_every, rescore_every
+        self.evidence = Evidence()
+        self.hosts: NamedTally[str] = NamedTally(100_000)
+        self.folders: NamedTally[str] = NamedTally(200_000)
+        self.sections: NamedTally[str] = NamedTally(200_000)
+        self.paths: NamedTally[tuple[int, str]] = NamedTally(200_000)
+        self.hubs = Tally(1 << 18)
+        self.lists = Tally(1 << 20)
+        self.page_relevance = np.zeros(1 << 18)
+        self.page_distance = np.zeros(1 << 18)
+        self.outcome: dict[int, float] = {}
+        self.total = np.array([1.0, 10.0])  # successes, trials
+        self.arrivals = 0
+        self._changed: dict[int, float] = {}
+        self._version = -1
+        for page in brief.examples:
+            self.outcome[url_key(page.url)] = 1.0
+        for page in brief.background:
+            self.outcome.setdefault(url_key(page.url), self.judge.verdict(page).relevance)
+
+    # -- learning
+
+    def learn(self, arrival: Arrival) -> None:
+        self._outcome(arrival.url, arrival.verdict.relevance)
+        if arrival.page.url != arrival.url:
+            self.outcome[url_key(arrival.page.url)] = arrival.verdict.relevance
+
+    def failed(self, url: str) -> None:
+        self._outcome(url, 0.0)
+        self._tick()
+
+    def _outcome(self, url: str, relevance: float) -> None:
+        key = url_key(url)
+        row = self.evidence.rows.get(key)
+        self.outcome[key] = relevance
+        if row is None:
+            return
+        e = self.evidence
+        rows = np.array([row])
+        self.model.add(self.features(rows)[0], relevance)
+        self.hosts.add([int(e.host[row])], relevance)
+        self.folders.add([int(e.folder[row])], relevance)
+        self.sections.add([int(e.section[row])], relevance)
+        self.paths.add(e.paths[row], relevance)
+        self.hubs.add(e.pages[row], relevance)
+        self.lists.add(e.lists[row], relevance)
+        self.total += (relevance, 1.0)
+        e.drop(key)
+
+    # -- scoring
+
+    def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
+        page, e = arrival.page, self.evidence
+        keys = [url_key(link.url) for link in links]
+        number = self.hubs.new()
+        r = arrival.verdict.relevance
+        self.page_relevance[number] = r
+        own = self.page_distance[number] = 0 if r >= 0.5 else self._distance(arrival)
+        scores = self._span_scores(page, links)
+        lists: dict[Any, int] = {}
+        terms = page.terms.tolist()
+        host = host_of(page.url)
+        touched: dict[int, int] = {}
+        for i, (link, key) in enumerate(zip(links, keys, strict=True)):
+            block = page.blocks[link.block]
+            place = lists.get(block.whole)
+            if place is None:
+                place = lists[block.whole] = self.lists.new()
+            path = self.paths.number((host, link.tag_path))
+            known = self.outcome.get(key)
+            if known is not None:
+                self.hubs.add([number], known)
+                self.lists.add([place], known)
+                continue
+            row = e.rows.get(key)
+            if row is None:
+                row = self._new_row(key, link.url)
+                e.distance[row] = own + 1
+            slot = touched.get(row)
+            if slot is None:
+                slot = touched[row] = int(e.in_links[row]) % WITNESSES
+                e.in_links[row] += 1
+                e.pages[row, slot] = number
+            e.lists[row, slot] = place
+            e.paths[row, slot] = path
+            context, heading, main, blk = scores[:, i]
+            e.context[row] = max(e.context[row], context)
+            e.context_sum[row] += context
+            e.heading[row] = max(e.heading[row], heading)
+            e.main_heading[row] = max(e.main_heading[row], main)
+            e.block[row] = max(e.block[row], blk)
+            e.boilerplate[row] += block.boilerplate
+            e.distance[row] = min(e.distance[row], own + 1)
+            anchor = [t for t in terms[link.anchor.start : link.anchor.stop] if t >= 0]
+            self._add_terms(e.anchor_terms[row], anchor)
+        self._tick()
+        rows = np.fromiter(touched, np.int64, len(touched))
+        if rows.size:
+            e.score[rows] = self.model.probability(self.features(rows))
+            e.sent[rows] = e.score[rows]
+        answer = []
+        for key in keys:
+            row = e.rows.get(key)
+            answer.append(FLOOR if row is None else max(FLOOR, float(e.score[row])))
+        return answer
+
+    def _distance(self, arrival: Arrival) -> float:
+        return (
+            min(self._taken_distance.pop(arrival.url, 0.0), 8.0)
+            if hasattr(self, "_taken_distance")
+            else 1.0
+        )
+
+    def _new_row(self, key: int, url: str) -> int:
+        e = self.evidence
+        row = e.new(key)
+        host = host_of(url)
+        path = url.split("/", 3)[3] if url.count("/") >= 3 else ""
+        folder, _, last = path.rpartition("/")
+        e.host[row] = self.hosts.number(host)
+        e.folder[row] = self.folders.number(f"{host}/{folder}")
+        e.section[row] = self.sections.number(f"{host}/{folder.split('/', 1)[0]}")
+        spelled = _CAMEL.sub(" ", unquote(path, errors="replace"))
+        ids = [VOCABULARY[w] for w in words(spelled)[-URL_TERMS:] if w not in _NOISE]
+        self._add_terms(e.url_terms[row], [t for t in ids if t >= 0])
+        e.context[row] = e.heading[row] = e.main_heading[row] = e.block[row] = -9.0
+        return row
+
+    @staticmethod
+    def _add_terms(slots: NDArray[np.int32], terms: Sequence[int]) -> None:
+        have = slots.tolist()
+        free = have.index(-1) if -1 in have else len(have)
+        for term in terms:
+            if free == len(have):
+                return
+            if term not in have:
+                have[free] = term
+                slots[free] = term
+                free += 1
+
+    def _span_scores(self, page: Page, links: Sequence[Link]) -> NDArray[np.float64]:
+        starts, stops = [], []
+        for link in links:
+            block = page.blocks[link.block]
+            for span in (
+                page.context(link),
+                page.immediate_heading(block),
+                page.main_heading,
+                block.whole,
+            ):
+                starts.append(span.start)
+                stops.append(span.stop)
+        scores = self.judge.span_scores(page, np.array(starts, np.int32), np.array(stops, np.int32))
+        return self.judge.evidence(scores).reshape(-1, 4).T
+
+    def features(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        e = self.evidence
+        n = rows.size
+        X = np.empty((n, len(self.names)))
+        pages = e.pages[rows]
+        here = pages >= 0
+        count = np.maximum(here.sum(1), 1)
+        rel = np.where(here, self.page_relevance[pages], 0.0)
+        total = rel.sum(1)
+        base = float(self.total[0] / self.total[1])
+        j = self.judge
+        hub = self.hubs.pooled(pages, base, 3.0)
+        col = {
+            "bias": 1.0,
+            "parents_mean": total / (count + 0.5),
+            "parents_max": rel.max(1),
+            "parents_sum": np.log1p(total),
+            "in_links": np.log(np.maximum(e.in_links[rows], 1)),
+            "anchor": j.terms_evidence(e.anchor_terms[rows]),
+            "url": j.terms_evidence(e.url_terms[rows]),
+            "context": e.context[rows],
+            "context_mean": e.context_sum[rows] / np.maximum(e.in_links[rows], 1),
+            "heading": e.heading[rows],
+            "main_heading": e.main_heading[rows],
+            "block": e.block[rows],
+            "host": _logit(self.hosts.rate(e.host[rows], base, 2.0)) - _logit(base),
+            "folder": _logit(self.folders.rate(e.folder[rows], base, 2.0)) - _logit(base),
+            "section": _logit(self.sections.rate(e.section[rows], base, 2.0)) - _logit(base),
+            "path": _logit(self.paths.pooled(e.paths[rows], base, 2.0)) - _logit(base),
+            "hub": _logit(hub) - _logit(base),
+            "siblings": _logit(self.lists.pooled(e.lists[rows], hub, 2.0)) - _logit(base),
+            "boilerplate": e.boilerplate[rows] / np.maximum(e.in_links[rows], 1),
+            "distance": np.minimum(e.distance[rows], 5) / 2,
+            "graph": 0.0,
+            "graph_success": 0.0,
+        }
+        for i, name in enumerate(self.names):
+            X[:, i] = col[name]
+        return X * self.mask
+
+    def _tick(self) -> None:
+        self.arrivals += 1
+        if self.arrivals % self.refit_every == 0:
+            self.model.refit()
+        if self.arrivals % self.rescore_every == 0:
+            e = self.evidence
+            rows = np.flatnonzero(e.alive[: e.size])
+            scores = self.model.probability(self.features(rows))
+            e.score[rows] = scores
+            self._emit(rows)
+
+    def _emit(self, rows: NDArray[np.int64], top: int = 256) -> None:
+        e = self.evidence
+        if not rows.size:
+            return
+        scores, sent = e.score[rows], e.sent[rows]
+        bar = 0.0
+        if rows.size > top:
+            bar = float(np.partition(scores, rows.size - top)[rows.size - top])
+        moved = (np.abs(scores - sent) > 1e-4) & ((scores >= bar) | (sent >= bar))
+        for row in rows[moved].tolist():
+            self._changed[int(e.key[row])] = max(FLOOR, float(e.score[row]))
+            e.sent[row] = e.score[row]
+
+    def rescored(self) -> Mapping[int, float]:
+        changed, self._changed = self._changed, {}
+        return changed
+
+
+def _logit(p: Any) -> Any:
+    p = np.clip(p, 0.002, 0.998)
+    return np.log(p / (1 - p))
