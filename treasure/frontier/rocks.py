@@ -177,15 +177,15 @@ class Batch:
 class _Guard:
     """Says in our words what went wrong: RocksDB's errors are plain ``Exception``."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
-        if kind is not None and kind is not JobError and issubclass(kind, Exception):
-            self.shelf.refuse(error)
+        if kind is Exception:
+            refuse(self.folder, error)
 
 
 class Shelf:
@@ -193,7 +193,7 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._guard = _Guard(self)
+        self._guard = _Guard(folder)
         self._db: Any
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -203,7 +203,7 @@ class Shelf:
                 f"The frontier folder {folder} cannot be used: {error.strerror}."
             ) from None
         except Exception as error:
-            self.refuse(error)
+            refuse(folder, error)
         self.handles = [self._db.get_column_family_handle(name) for name in TABLES]
         tables: list[Any] = [self._db.get_column_family(name) for name in TABLES]
         self._links, self._states, self._entries, self._hosts = tables
@@ -281,7 +281,11 @@ class Shelf:
             self._db.flush_wal(True)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Make everything durable and let go of the files; once is enough."""
+        if not self.handles:
+            return
+        self.sync()
+        self.handles = []  # they would keep the database open
         (self.folder / "owner").unlink(missing_ok=True)
         for table in (self._links, self._states, self._entries, self._hosts, self._db):
             table.close()
@@ -298,26 +302,28 @@ class Shelf:
             )
         (self.folder / "owner").write_text(str(os.getpid()))
 
-    def refuse(self, error: Exception) -> NoReturn:
-        """Raise *error* as one of ours."""
-        reason = " ".join(str(error).split())
-        if "lock" in reason.lower() and "IO error" in reason:
-            raise JobError(f"The job in {self.folder.parent} is {self._owner()}.") from None
-        if "No space left" in reason or reason.startswith("IO error"):
-            raise FrontierUnavailable(f"The frontier in {self.folder}: {reason}") from error
-        raise JobError(
-            f"The frontier in {self.folder} is damaged ({reason}). Bring it back from a backup, or"
-            " name a new job; the pages in the repository are not touched."
-        ) from error
 
-    def _owner(self) -> str:
-        try:
-            pid = int((self.folder / "owner").read_text())
-        except (OSError, ValueError):
-            return "in use by another process. Stop that, or name another job"
-        if pid == os.getpid():
-            return f"open in this process ({pid}) already"
-        return f"in use by process {pid}. Stop that process, or name another job"
+def refuse(folder: Path, error: Exception) -> NoReturn:
+    """Raise an error of RocksDB as one of ours."""
+    reason = " ".join(str(error).split())
+    if "lock" in reason.lower() and "IO error" in reason:
+        raise JobError(f"The job in {folder.parent} is {_owner(folder)}.") from None
+    if reason.startswith("IO error"):
+        raise FrontierUnavailable(f"The frontier in {folder}: {reason}") from error
+    raise JobError(
+        f"The frontier in {folder} is damaged ({reason}). Bring it back from a backup, or name a"
+        " new job; the pages in the repository are not touched."
+    ) from error
+
+
+def _owner(folder: Path) -> str:
+    try:
+        pid = int((folder / "owner").read_text())
+    except (OSError, ValueError):
+        return "in use by another process. Stop that, or name another job"
+    if pid == os.getpid():
+        return f"open in this process ({pid}) already"
+    return f"in use by process {pid}. Stop that process, or name another job"
 
 
 def _options() -> Options:
