@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 import zstandard
 
 from treasure.repository.records import LinkRecord, PageRecord
-from treasure.urls import host_of
+from treasure.urls import canonical, host_of, url_key
 
 LEVEL = 3
 MAX_UNPACKED_BYTES = 200_000_000
@@ -69,9 +71,21 @@ def page_row(record: PageRecord) -> dict[str, Any]:
 
 
 def content_row(record: PageRecord) -> dict[str, Any]:
-    """Return the row of ``contents``, without its page_id."""
+    """Return the row of ``contents``, without page_id and body_id; not yet searchable."""
     return {
+        "title": clean(record.title),
         "text": clean(record.text),
-        "html": compress(record.html),
         "links": pack_links(record.links),
+        "tags": "",
+        "searchable": False,
     }
+
+
+def digest(body: bytes) -> bytes:
+    """Return what tells a body from any other."""
+    return hashlib.blake2b(body, digest_size=16).digest()
+
+
+def targets(links: Iterable[LinkRecord]) -> set[int]:
+    """Return the keys of the addresses that *links* lead to."""
+    return {url_key(canonical(link.url) or link.url) for link in links}
