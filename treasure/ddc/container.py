@@ -20,7 +20,7 @@ from treasure.errors import LexiconError
 
 MAGIC = b"TREASURE DDC 1\n"
 _ALIGN = 64
-_KINDS = {"|u1", "<i4", "<i8", "<f4"}
+_KINDS = {"|u1", "|i1", "<u2", "<i4", "<f2", "<f4"}
 
 
 def dump(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> bytes:

@@ -56,8 +56,8 @@ class Galaxy:
     dot_weight: NDArray[np.floating[Any]] = field(repr=False)
     numbers: tuple[tuple[str, float], ...]
     """D-numbers, best first, each with its share of the whole weight."""
-    steps: tuple[tuple[Region, ...], ...] = field(default=(), repr=False)
-    """The regions that were compared, digit by digit, best first."""
+    compared: tuple[tuple[Region, ...], ...] | None = field(default=None, repr=False)
+    """The regions that a walk compared, digit by digit; None when no walk was made."""
 
     def __bool__(self) -> bool:
         return bool(self.numbers)
@@ -97,6 +97,27 @@ class Galaxy:
             mask[start:stop] = True
         return mask
 
+    def steps(self) -> tuple[tuple[Region, ...], ...]:
+        """Return the regions of each digit on the way to the best number, best first."""
+        if self.compared is not None:
+            return self.compared
+        best = digits(self.numbers[0][0]) if self.numbers else ""
+        return tuple(self._regions(best[:depth], depth + 1) for depth in range(len(best)))
+
+    def _regions(self, within: str, depth: int) -> tuple[Region, ...]:
+        weight: Counter[str] = Counter()
+        dots: Counter[str] = Counter()
+        best = digits(self.numbers[0][0])
+        for number, part in zip(self.dot_number.tolist(), self.dot_weight.tolist(), strict=True):
+            own = digits(self.lexicon.numbers[number])
+            if len(own) >= depth and own.startswith(within):
+                weight[own[:depth]] += part
+                dots[own[:depth]] += 1
+        return tuple(
+            Region(prefix, part, dots[prefix], best.startswith(prefix))
+            for prefix, part in weight.most_common()
+        )
+
     def explain(self, most: int = 5) -> dict[str, Any]:
         """Return which words, which numbers and which regions won by how much; JSON-able."""
         counts = Counter(self.hits.term.tolist())
@@ -121,7 +142,7 @@ class Galaxy:
                     }
                     for region in step[:most]
                 ]
-                for step in self.steps
+                for step in self.steps()
             ],
             "outliers": self._outliers(most * 4),
             "dots": len(self.dot_term),

@@ -56,16 +56,19 @@ class Lexicon:
         try:
             self._surfaces = arrays["surfaces"]
             self.numbers = unpack_strings(arrays["numbers"])
-            """Every D-number that has a name, in order."""
+            """Every D-number, in order; the three-digit classes are always among them."""
             self._names = dict(zip(self.numbers, unpack_strings(arrays["names"]), strict=True))
             self.term_start: NDArray[np.int32] = arrays["term_start"]
             self.term_stems: NDArray[np.int32] = arrays["term_stems"]
             self.posting_start: NDArray[np.int32] = arrays["posting_start"]
             self.posting_number: NDArray[np.int32] = arrays["posting_number"]
-            self.posting_weight: NDArray[np.float32] = arrays["posting_weight"]
             self.posting_place: NDArray[np.int32] = arrays["posting_place"]
             """Where in its class's line a term stands; the first are the most telling."""
             self.rarity: NDArray[np.float32] = arrays["rarity"]
+            """What each term tells beyond a common word, in nats."""
+            self.faint_start: NDArray[np.int32] = arrays["faint_start"]
+            self.faint_number: NDArray[np.int32] = arrays["faint_number"]
+            self.faint_weight: NDArray[np.float16] = arrays["faint_weight"]
             self._stems = unpack_strings(arrays["stems"])
         except (KeyError, ValueError):
             raise LexiconError(
@@ -110,11 +113,11 @@ class Lexicon:
         return ""
 
     def __contains__(self, number: str) -> bool:
-        return normal(number) in self._names
+        return bool(self._names.get(normal(number)))
 
     def term(self, index: int) -> str:
-        """Return a term as it was written."""
-        return self.surfaces[index]
+        """Return a term as it was written; past the last term, the stems, with a "~"."""
+        return self.surfaces[index] if index < self.size else f"~{self._stems[index - self.size]}"
 
     def find(self, term: str) -> int | None:
         """Return the index of *term* (any form with the same stems), if it is in the lexicon."""
@@ -124,15 +127,10 @@ class Lexicon:
             return None if found < 0 else found
         return self._phrases.get(tuple(ids))
 
-    def numbers_of(self, term: int) -> list[tuple[str, float]]:
-        """Return the numbers a term points to, with weights."""
+    def numbers_of(self, term: int) -> list[str]:
+        """Return the numbers that a term points to."""
         span = slice(self.posting_start[term], self.posting_start[term + 1])
-        return [
-            (self.numbers[number], float(weight))
-            for number, weight in zip(
-                self.posting_number[span], self.posting_weight[span], strict=True
-            )
-        ]
+        return [self.numbers[number] for number in self.posting_number[span]]
 
     def terms_of(self, number: str) -> list[str]:
         """Return the terms that point to *number* itself, as they were written."""
@@ -180,10 +178,7 @@ class Lexicon:
 
     def match(self, terms: NDArray[np.int32]) -> Hits:
         """Return the terms found in a text given as vocabulary ids, as in ``Page.terms``."""
-        kept = np.flatnonzero(terms >= 0)
-        ids = terms[kept]
-        known = self._stem_of.take(ids, mode="clip")
-        known[ids >= len(self._stem_of)] = -1
+        kept, known = self.stems_in(terms)
         found = self._single.take(known)  # known == -1 takes the last place, which holds -1
         width = np.ones(len(found), np.int32)
         if len(known) > 1:
@@ -192,6 +187,14 @@ class Lexicon:
         start = kept[places]
         stop = kept[places + width[places] - 1] + 1
         return Hits(found[places], start.astype(np.int32), stop.astype(np.int32))
+
+    def stems_in(self, terms: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return where words that count stand, and their stems' numbers here, -1 if unknown."""
+        kept = np.flatnonzero(terms >= 0)
+        ids = terms[kept]
+        known = self._stem_of.take(ids, mode="clip")
+        known[ids >= len(self._stem_of)] = -1
+        return kept, known
 
     def _match_phrases(
         self, known: NDArray[np.int32], found: NDArray[np.int32], width: NDArray[np.int32]

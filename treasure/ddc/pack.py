@@ -10,102 +10,109 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from treasure.ddc.background import Background
 from treasure.ddc.classes import DeweyClass, read_folder, stems_of
 from treasure.ddc.container import dump, pack_strings
-from treasure.ddc.numbers import digits
+from treasure.ddc.kinship import class_of, faint_dots
+from treasure.ddc.numbers import digits, normal
 from treasure.errors import LexiconError
 
-FREQUENCIES = "frequencies.txt"
-UNSEEN_FREQUENCY = 500.0
-"""Of a thousand million words, for stems that the table does not hold."""
+PACKED = Path("treasure/ddc/data/lexicon.bin")
+"""Where our own packed lexicon lies in a checkout."""
+COMMON = 6.0
+"""Nats of information that we ignore: a word as common as "school" (1 in 400) tells nothing."""
+LEAST = 0.1
+_FURTHER_WORDS = 0.25
+"""Words of a phrase seldom come independently: beside the rarest, each adds a quarter."""
 
 
 def pack_folder(folder: Path) -> bytes:
     """Return the packed lexicon of the text in *folder* (``data/ddc`` of a checkout)."""
-    return pack(
-        read_folder(folder),
-        read_frequencies(folder / FREQUENCIES),
-        {"title": "Treasure's own terms", "source": digest(folder)},
-    )
+    meta = {"title": "Treasure's own terms", "source": digest(folder)}
+    return pack(read_folder(folder), Background.own(), meta)
 
 
 def digest(folder: Path) -> str:
-    """Return a digest of the text that a packed lexicon is made from."""
+    """Return a digest of all that a packed lexicon is made from."""
     total = hashlib.blake2b(digest_size=16)
-    for path in [*sorted((folder / "classes").glob("*.txt")), folder / FREQUENCIES]:
+    for path in sorted((folder / "classes").glob("*.txt")):
         total.update(path.name.encode() + b"\0" + path.read_bytes())
+    total.update((files("treasure.ddc") / "data" / "background.bin").read_bytes())
     return total.hexdigest()
 
 
-def read_frequencies(path: Path) -> dict[str, float]:
-    """Return how often each stem occurs in a thousand million words of English."""
-    found: dict[str, float] = {}
-    for count, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith("#"):
-            continue
-        try:
-            stem, number = line.split()
-            found[stem] = float(number)
-        except ValueError:
-            raise LexiconError(f"{path}:{count}: expected 'stem count'. Got {line!r}.") from None
-    return found
+def information(stems: Sequence[str], background: Background) -> float:
+    """Return what a term tells beyond a common word, in nats (rarity)."""
+    each = sorted((math.log(1e9 / background.frequency(stem)) for stem in stems), reverse=True)
+    return max(each[0] + _FURTHER_WORDS * sum(each[1:]) - COMMON, LEAST)
 
 
-def rarity(stems: Sequence[str], frequencies: Mapping[str, float]) -> float:
-    """Return how much a term tells: its self-information in nats, 0 to about 20.
-
-    A phrase tells as much as its rarest word and a quarter of what the others add: its words
-    rarely come independently.
-    """
-    each = sorted(
-        (math.log(1e9 / max(frequencies.get(s, UNSEEN_FREQUENCY), 1.0)) for s in stems),
-        reverse=True,
-    )
-    return each[0] + 0.25 * sum(each[1:])
-
-
-def pack(
-    classes: Iterable[DeweyClass], frequencies: Mapping[str, float], meta: Mapping[str, str]
-) -> bytes:
+def pack(classes: Iterable[DeweyClass], background: Background, meta: Mapping[str, str]) -> bytes:
     """Return *classes* as a packed lexicon."""
     names: dict[str, str] = {}
     surfaces: dict[tuple[str, ...], str] = {}
-    postings: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    found: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
     for entry in classes:
         names.setdefault(entry.number, entry.name)
         for place, term in enumerate(entry.terms):
             stems = stems_of(term)
             if stems:
                 surfaces.setdefault(stems, term)
-                postings[stems].setdefault(entry.number, place)
+                found[stems].setdefault(entry.number, place)
+    if not found:
+        raise LexiconError(
+            "There is no term in the lexicon. Expected 'number | name | term; term'."
+        )
+    for number in list(names):  # every three-digit class has a place, named or not
+        names.setdefault(normal(class_of(number)), "")
+
     numbers = sorted(names, key=digits)
-    index = {number: count for count, number in enumerate(numbers)}
-    vocabulary = sorted({stem for term in postings for stem in term})
-    stem_place = {stem: count for count, stem in enumerate(vocabulary)}
-    terms = sorted(postings)
-    pairs = [
-        pair
-        for term in terms
-        for pair in sorted((index[number], place) for number, place in postings[term].items())
-    ]
+    number_at = {number: at for at, number in enumerate(numbers)}
+    vocabulary = sorted({stem for term in found for stem in term} | set(background.stems))
+    stem_at = {stem: at for at, stem in enumerate(vocabulary)}
+    terms = sorted(found)
+    sequences = [[stem_at[stem] for stem in term] for term in terms]
+    dots = [sorted((number_at[n], place) for n, place in found[term].items()) for term in terms]
+    postings = sp.csr_matrix(
+        (
+            [1.0 / len(row) for row in dots for _ in row],
+            (
+                [at for at, row in enumerate(dots) for _ in row],
+                [number for row in dots for number, _ in row],
+            ),
+        ),
+        shape=(len(terms), len(numbers)),
+    )
+    faint = faint_dots(
+        vocabulary,
+        sequences,
+        postings,
+        numbers,
+        np.array([information((stem,), background) for stem in vocabulary]),
+        background,
+    )
     arrays: dict[str, NDArray[Any]] = {
         "stems": pack_strings(vocabulary),
         "numbers": pack_strings(numbers),
         "names": pack_strings([names[number] for number in numbers]),
         "surfaces": pack_strings([surfaces[term] for term in terms]),
+        "rarity": np.array([information(term, background) for term in terms], np.float32),
         "term_start": _starts(len(term) for term in terms),
-        "term_stems": np.array([stem_place[s] for term in terms for s in term], np.int32),
-        "posting_start": _starts(len(postings[term]) for term in terms),
-        "posting_number": np.array([number for number, _ in pairs], np.int32),
-        "posting_weight": np.ones(len(pairs), np.float32),
-        "posting_place": np.array([place for _, place in pairs], np.int32),
-        "rarity": np.array([rarity(term, frequencies) for term in terms], np.float32),
+        "term_stems": np.array([stem for term in sequences for stem in term], np.int32),
+        "posting_start": _starts(len(row) for row in dots),
+        "posting_number": np.array([number for row in dots for number, _ in row], np.int32),
+        "posting_place": np.array([place for row in dots for _, place in row], np.int32),
+        "faint_start": faint.indptr.astype(np.int32),
+        "faint_number": faint.indices.astype(np.uint16 if len(numbers) < 1 << 16 else np.int32),
+        "faint_weight": faint.data.astype(np.float16),
     }
     return dump(arrays, {**meta, "classes": len(numbers), "terms": len(terms)})
 

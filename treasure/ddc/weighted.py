@@ -1,39 +1,58 @@
 """The weighted galaxy: how pages are classified.
 
 The plain galaxy counts every dot alike, so common words with many numbers swamp it. Here a dot
-weighs what its term tells (../shared/ddc/README.md):
+weighs what its term tells, shared among the term's numbers:
 
-    weight(dot) = rarity(term) x (1 + ln tf) x weight(term, number) / sum of the term's weights
+    weight(dot) = rarity(term) x sqrt(tf) x anchor impact / numbers of the term
 
-times the anchor impact for words of an anchor, and W of a region is the plain sum. Everything is
-linear in the terms, so that spans of a page can be scored with prefix sums (``weigh``).
+tf counts the opening words of a text three times: titles come first. To the dots of terms come the
+faint dots of all words (``kinship``). A region's weight is the plain sum; a class is ranked by
+its own weight and, in part, by that of its division and main class, so that the numbers of a
+text support each other. How each choice was measured: docs/decisions/031-faint-dots.md.
+
+Everything but the root is linear in the words, so that spans of a page can be scored with prefix
+sums (``weigh``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy, dots_of
+from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy
+from treasure.ddc.kinship import class_of
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.numbers import normal
+from treasure.ddc.numbers import digits, normal, pointed
 from treasure.text import VOCABULARY, words
 
+OPENING_WORDS = 15
+OPENING_WEIGHT = 3.0
+DIVISION, MAIN_CLASS = 0.3, 0.2
+"""What a class gains from the weight of its division and of its main class."""
 MOST_NUMBERS = 10
 """How many numbers a galaxy names."""
+MAJORITY = 0.5
+"""A number is made more precise while one branch below it holds more than this of its terms."""
+
+Floats = NDArray[np.float64]
 
 
 class WeightedGalaxy:
-    """Classifies by what terms tell."""
+    """Classifies by what words tell."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        totals = np.add.reduceat(lexicon.posting_weight, lexicon.posting_start[:-1].astype(np.intp))
-        term = np.repeat(np.arange(lexicon.size), np.diff(lexicon.posting_start))
-        self._dot_weight = lexicon.posting_weight / totals[term] * lexicon.rarity[term]
-        self._term_weight = lexicon.rarity
+        self._numbers_of_term = np.diff(lexicon.posting_start)
+        self._dot_weight = np.repeat(lexicon.rarity / self._numbers_of_term, self._numbers_of_term)
+        classes = [class_of(number) for number in lexicon.numbers]
+        names, self._class_of = np.unique(classes, return_inverse=True)
+        self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
+        self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
+        self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1))
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -42,20 +61,34 @@ class WeightedGalaxy:
     def classify(self, terms: NDArray[np.int32], anchor: NDArray[np.bool_] | None = None) -> Galaxy:
         """Return the galaxy of a text given as vocabulary ids; *anchor* marks words of the link.
 
-        >>> galaxy = WeightedGalaxy(Lexicon.load()).classify(page.main_terms)  # doctest: +SKIP
+        >>> galaxy = WeightedGalaxy(Lexicon.load()).classify(page.terms)  # doctest: +SKIP
         >>> galaxy.numbers[0], galaxy.share(topic.numbers)  # doctest: +SKIP
         (("523", 0.31), 0.44)
         """
-        hits = self.lexicon.match(terms)
-        unique, index, counts = np.unique(hits.term, return_inverse=True, return_counts=True)
-        strength = 1.0 + np.log(counts)
-        if anchor is not None and len(hits):
-            strength[index[anchor[hits.start]]] *= ANCHOR_IMPACT
-        place, number = dots_of(self.lexicon, unique)
-        posting = self._postings(unique)
-        weight = self._dot_weight[posting] * strength[place]
+        lexicon = self.lexicon
+        hits = lexicon.match(terms)
+        term, strength = _strengths(hits.term, hits.start, anchor)
+        posting, sizes = _rows(lexicon.posting_start, term)
+        number = lexicon.posting_number[posting]
+        weight = self._dot_weight[posting] * np.repeat(strength, sizes)
+
+        place, known = lexicon.stems_in(terms)
+        in_lexicon = known >= 0
+        stem, faintness = _strengths(known[in_lexicon], place[in_lexicon], anchor)
+        faint, faint_sizes = _rows(lexicon.faint_start, stem)
+        faint_number = lexicon.faint_number[faint].astype(np.int32)
+        faint_weight = lexicon.faint_weight[faint] * np.repeat(faintness, faint_sizes)
+
+        size = len(lexicon.numbers)
+        scores = _sums(number, weight, size)
+        faint_scores = _sums(faint_number, faint_weight, size)
         return Galaxy(
-            self.lexicon, hits, unique[place], number, weight, self._ranked(number, weight)
+            lexicon,
+            hits,
+            np.concatenate([np.repeat(term, sizes), np.repeat(stem, faint_sizes) + lexicon.size]),
+            np.concatenate([number, faint_number]),
+            np.concatenate([weight, faint_weight]),
+            self._ranked(scores, faint_scores),
         )
 
     def weigh(
@@ -64,51 +97,115 @@ class WeightedGalaxy:
         """Return two weights for each word of a text: under *prefixes*, and at all.
 
         A term's weight stands at its first word. With prefix sums of both, the topic's share of
-        any span costs two subtractions; repetition counts in full here, not by its logarithm.
+        any span costs two subtractions; repetition counts in full here, not by its root.
         """
+        on_term, on_stem = self._topic(tuple(map(normal, prefixes)))
+        all_term, all_stem = self._topic(("",))
         hits = self.lexicon.match(terms)
+        place, known = self.lexicon.stems_in(terms)
+        place, known = place[known >= 0], known[known >= 0]
         on = np.zeros(len(terms), np.float32)
         total = np.zeros(len(terms), np.float32)
-        on[hits.start] = self.topic_weights(prefixes)[hits.term]
-        total[hits.start] = self._term_weight[hits.term]
+        on[place], total[place] = on_stem[known], all_stem[known]
+        on[hits.start] += on_term[hits.term]
+        total[hits.start] += all_term[hits.term]
         return on, total
-
-    def topic_weights(self, prefixes: Sequence[str]) -> NDArray[np.float32]:
-        """Return, for each term of the lexicon, the part of its weight under *prefixes*."""
-        under = self.lexicon.under(tuple(map(normal, prefixes)))[self.lexicon.posting_number]
-        starts = self.lexicon.posting_start[:-1].astype(np.intp)
-        return np.add.reduceat(self._dot_weight * under, starts).astype(np.float32)
 
     def share_of_terms(self, prefixes: Sequence[str]) -> NDArray[np.float32]:
         """Return a weight for each vocabulary id (those known at load): a topic as a word vector.
 
-        Only terms of one word have a place here; ``weigh`` counts phrases too.
+        Only words have a place here; ``weigh`` counts phrases too.
         """
-        singles = np.flatnonzero(np.diff(self.lexicon.term_start) == 1)
-        stems = self.lexicon.term_stems[self.lexicon.term_start[singles]]
-        ids = self.lexicon.vocabulary_ids[stems]
+        lexicon = self.lexicon
+        on_term, on_stem = self._topic(tuple(map(normal, prefixes)))
+        singles = np.flatnonzero(np.diff(lexicon.term_start) == 1)
+        weights = on_stem.copy()
+        weights[lexicon.term_stems[lexicon.term_start[singles]]] += on_term[singles]
         vector = np.zeros(VOCABULARY.size, np.float32)
-        usable = ids >= 0
-        vector[ids[usable]] = self.topic_weights(prefixes)[singles[usable]]
+        usable = lexicon.vocabulary_ids >= 0
+        vector[lexicon.vocabulary_ids[usable]] = weights[usable]
         return vector
 
-    def _postings(self, terms: NDArray[np.int32]) -> NDArray[np.int64]:
-        first = self.lexicon.posting_start[terms]
-        counts = self.lexicon.posting_start[terms + 1] - first
-        ends = np.cumsum(counts)
-        offset: NDArray[np.int64] = np.repeat(first - (ends - counts), counts)
-        return np.arange(len(offset)) + offset
-
-    def _ranked(
-        self, number: NDArray[np.int32], weight: NDArray[np.floating]
-    ) -> tuple[tuple[str, float], ...]:
-        total = float(weight.sum())
-        if total <= 0:
-            return ()
-        scores = np.bincount(number, weight, len(self.lexicon.numbers))
-        best = np.argsort(-scores, kind="stable")[:MOST_NUMBERS]
-        return tuple(
-            (self.lexicon.numbers[place], float(scores[place]) / total)
-            for place in best.tolist()
-            if scores[place] > 0
+    @lru_cache(maxsize=64)  # noqa: B019 - as many as there are topics, for the life of a crawl
+    def _topic(self, prefixes: tuple[str, ...]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the weight of each term, and of each stem's faint dots, under *prefixes*."""
+        lexicon = self.lexicon
+        under = lexicon.under(prefixes)
+        return (
+            _row_sums(lexicon.posting_start, self._dot_weight * under[lexicon.posting_number]),
+            _row_sums(lexicon.faint_start, lexicon.faint_weight * under[lexicon.faint_number]),
         )
+
+    def _ranked(self, scores: Floats, faint: Floats) -> tuple[tuple[str, float], ...]:
+        """Return the best classes, each as its most precise number that a majority backs."""
+        own = _sums(self._class_of, scores + faint)
+        if not own.any():
+            return ()
+        gain = DIVISION * _sums(self._division_of, own)[self._division_of]
+        gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
+        ranks = np.where(own > 0, own + gain, 0.0)
+        ranks /= ranks.sum()
+        best = np.argsort(-ranks, kind="stable")[:MOST_NUMBERS]
+        return tuple(
+            (self._precise(place, scores), float(ranks[place]))
+            for place in best.tolist()
+            if own[place] > 0
+        )
+
+    def _precise(self, place: int, scores: Floats) -> str:
+        """Go down from a class to where its terms crowd; return the number reached."""
+        first, stop = self._members[place], self._members[place + 1]
+        numbers = self.lexicon.numbers[first:stop]
+        if len(numbers) == 1:
+            return numbers[0]
+        strings = [digits(number) for number in numbers]
+        found = scores[first:stop].tolist()
+        reached = class_of(numbers[0])
+        inside = sum(found)
+        while inside > 0:
+            below: dict[str, float] = {}
+            for own, weight in zip(strings, found, strict=True):
+                if len(own) > len(reached) and own.startswith(reached):
+                    branch = own[: len(reached) + 1]
+                    below[branch] = below.get(branch, 0.0) + weight
+            branch = max(below, key=below.__getitem__, default="")
+            if not branch or below[branch] <= MAJORITY * inside:
+                break
+            reached, inside = branch, below[branch]
+        while reached not in strings and len(reached) > 3:
+            reached = reached[:-1]
+        return normal(pointed(reached))
+
+
+def _strengths(
+    found: NDArray[np.int32], start: NDArray[np.integer[Any]], anchor: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int32], Floats]:
+    """Return the distinct terms and sqrt(tf) x anchor impact of each."""
+    unique, index = np.unique(found, return_inverse=True)
+    times = np.where(start < OPENING_WORDS, OPENING_WEIGHT, 1.0)
+    strength = np.sqrt(np.bincount(index, times, len(unique)))
+    if anchor is not None and len(found):
+        strength[np.unique(index[anchor[start]])] *= ANCHOR_IMPACT
+    return unique, strength
+
+
+def _rows(
+    starts: NDArray[np.int32], rows: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the places of all entries of *rows*, one after the other, and the rows' sizes."""
+    first = starts[rows]
+    sizes = starts[rows + 1] - first
+    ends = np.cumsum(sizes)
+    offset: NDArray[np.int64] = np.repeat(first - (ends - sizes), sizes)
+    return np.arange(len(offset)) + offset, sizes
+
+
+def _sums(
+    places: NDArray[np.integer[Any]], weights: NDArray[np.floating[Any]], size: int = 0
+) -> Floats:
+    return np.asarray(np.bincount(places, weights, size), np.float64)
+
+
+def _row_sums(starts: NDArray[np.int32], weights: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    sums = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
+    return np.asarray(sums[starts[1:]] - sums[starts[:-1]], np.float32)
