@@ -74,8 +74,9 @@ def workbench_of(crawler: Crawler) -> Workbench | None:
             if mistake is not None:
                 raise mistake
             config = TreasureConfig.read(crawler.settings)
+            ours = getattr(crawler.spidercls, "treasure_native", False)
             seeds = getattr(crawler.spider, "seeds", ())
-            _workbenches[crawler] = workbench.build(config, seeds)
+            _workbenches[crawler] = workbench.build(config, seeds, seeds_needed=ours)
         except (UserError, UnavailableError) as error:
             refuse(crawler, error)
             _workbenches[crawler] = None

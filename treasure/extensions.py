@@ -88,6 +88,9 @@ class ProgressExtension:
             self._call.stop()
         if self._terminal:
             sys.stderr.write("\r\x1b[K")
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FrontierScheduler):
+            reason = scheduler.stop_reason or reason
         stats = self.crawler.stats
         done = {
             kind: int(stats.get_value(f"treasure/pages/{kind}", 0))

@@ -10,6 +10,11 @@ from treasure.crawl import Decision
 from treasure.frontier.base import Lease
 from treasure.pages import Link, Page
 
+LEASE = "treasure_lease"
+"""Key in ``request.meta``: the Lease that the request fulfils."""
+ORIGIN = "origin"
+"""Key in an entry's meta: the queued URL whose redirect led here."""
+
 
 @dataclass
 class Draft:

@@ -26,8 +26,7 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import LinkBatch
-from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
+from treasure.items import LEASE, ORIGIN, LinkBatch
 from treasure.urls import canonical
 
 if TYPE_CHECKING:
@@ -35,16 +34,13 @@ if TYPE_CHECKING:
     from scrapy.spiders import Spider
     from scrapy.statscollectors import StatsCollector
 
+    from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
     from treasure.workbench import Workbench
 
 logger = logging.getLogger(__name__)
 
-LEASE = "treasure_lease"
-"""Key in ``request.meta``: the Lease that the request fulfils."""
 REQUEST = "request"
 """Key in an entry's meta: the request of somebody else's spider, as a dict."""
-ORIGIN = "origin"
-"""Key in an entry's meta: the queued URL whose redirect led here."""
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""
 
@@ -81,6 +77,9 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Open the frontier."""
+        # Here and not above: the middleware writes through the writer, which knows the scheduler.
+        from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
+
         self.spider = spider
         self.bench = workbench_of(self.crawler)
         if self.bench is None:

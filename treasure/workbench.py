@@ -117,8 +117,11 @@ def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> lis
     return pages
 
 
-def build(config: TreasureConfig, seeds: Sequence[str]) -> Workbench:
-    """Build everything a crawl needs; raise UserError for whatever the user must mend."""
+def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = False) -> Workbench:
+    """Build everything a crawl needs; raise UserError for whatever the user must mend.
+
+    With *seeds_needed*, a new job without seeds is such a mistake. A job that goes on needs none.
+    """
     if not config.topic:
         raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
     topics = read_topics(config.topic)
@@ -136,6 +139,11 @@ def build(config: TreasureConfig, seeds: Sequence[str]) -> Workbench:
             config, job, topics, seeds, examples, negatives, store
         )
         frontier = open_frontier(config, job)
+        if seeds_needed and not seeds and not frontier.counts().queued:
+            frontier.close()
+            raise ConfigError(
+                "A crawl needs seeds: -a seeds=<file with one URL a line, or comma list of URLs>."
+            )
     except BaseException:
         store.close()
         raise
@@ -204,7 +212,9 @@ def _graph(config: TreasureConfig, job: str, topic: Topic, store: Store) -> TGra
     """Return the job's own graph, the one that was asked for, or an empty one."""
     state = store.load_state(job, STATE_GRAPH)
     if state:
-        return TGraph.from_bytes(state)
+        graph = TGraph.from_bytes(state)
+        graph.check_topic(topic)
+        return graph
     if config.tgraph:
         return TGraph.load(config.tgraph, topic=topic)
-    return TGraph.empty(topic, levels=config.tgraph_levels)
+    return TGraph.empty(topic, levels=config.tgraph_levels, threshold=config.tgraph_threshold)

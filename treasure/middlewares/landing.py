@@ -1,13 +1,20 @@
 """LandingMiddleware: tells the frontier when a download ended, well or not.
 
-It is the outermost downloader middleware, so it sees what comes of a request after all others.
+It is the outermost downloader middleware, so it sees what comes of a request after all others. Our
+own spider records failures itself; for somebody else's spider it is done here, since their errbacks
+need not know of us.
 """
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from treasure.scheduler import LEASE, FrontierScheduler
+from treasure import failures
+from treasure.addon import workbench_of
+from treasure.items import LEASE, Draft
+from treasure.pipelines.writer import writer_of
+from treasure.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -20,6 +27,7 @@ class LandingMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.ours = getattr(crawler.spidercls, "treasure_native", False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LandingMiddleware:
@@ -29,14 +37,25 @@ class LandingMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Note that the response is here."""
         self._landed(request)
+        if response.status != 200:
+            failure = failures.of_status(response.status)
+            self._record(request, response.url, response.status, failure)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that there will be no response."""
         self._landed(request)
+        self._record(request, request.url, 0, failures.of_exception(exception))
 
     def _landed(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         scheduler = self.crawler.engine.scheduler
         if lease is not None and isinstance(scheduler, FrontierScheduler):
             scheduler.landed(lease)
+
+    def _record(self, request: Request, url: str, status: int, failure: str) -> None:
+        if self.ours or workbench_of(self.crawler) is None:
+            return
+        self.crawler.stats.inc_value("treasure/pages/failed")
+        draft = Draft(request.meta.get(LEASE), time.time(), url, status, failure=failure)
+        writer_of(self.crawler).add(draft, None)

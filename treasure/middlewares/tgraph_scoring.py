@@ -8,6 +8,7 @@ page they follow, and queued together.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
-from treasure.items import LinkBatch, PageItem
+from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
+from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class TGraphScoringMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.ours = getattr(crawler.spidercls, "treasure_native", False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TGraphScoringMiddleware:
@@ -48,7 +51,7 @@ class TGraphScoringMiddleware:
         url, depth, score = batch.page.url, 0, SEED_SCORE
         if batch.lease is not None:
             entry = batch.lease.entry
-            url, depth, score = entry.meta.get("origin", entry.url), entry.depth, batch.lease.score
+            url, depth, score = entry.meta.get(ORIGIN, entry.url), entry.depth, batch.lease.score
         return bench.crawl.arrived(url, batch.page, links, depth=depth, score=score)
 
     def score_of(self, request: Request) -> float:
@@ -71,23 +74,32 @@ class TGraphScoringMiddleware:
                 if isinstance(output, PageItem):
                     output.draft.decision = decision
                 yield output
-        for request in self._scored(response, requests):
+        for request in self._foreign(response, requests):
             yield request
 
-    def _scored(self, response: Response, requests: list[Request]) -> list[Request]:
-        """Give each request the score of the link it follows; without a link, the page's best."""
+    def _foreign(self, response: Response, requests: list[Request]) -> list[Request]:
+        """Judge and record a page of somebody else's spider; score the requests it gave.
+
+        A request gets the score of the link it follows; without such a link, the page's relevance.
+        """
         bench = workbench_of(self.crawler)
-        if not requests or bench is None or not isinstance(response, TextResponse):
+        if self.ours or bench is None or not isinstance(response, TextResponse):
             return requests
         try:
             page = read_page(response.url, response.text)
         except UnreadablePageError:
             return requests
-        decision = bench.crawl.arrived(response.url, page, page.links)
+        lease = response.meta.get(LEASE)
+        decision = self.score(LinkBatch(page, page.links, lease))
         scores: dict[str, float] = {}
         for link, score in zip(decision.links, decision.scores, strict=True):
             scores[link.url] = max(score, scores.get(link.url, 0.0))
         for request in requests:
-            score = scores.get(canonical(request.url), decision.verdict.relevance)
-            request.meta[SCORE] = score
+            request.meta[SCORE] = scores.get(canonical(request.url), decision.verdict.relevance)
+            request.meta.pop(LEASE, None)  # copied along with response.meta by many spiders
+        kind = "on_topic" if decision.verdict.on_topic else "off_topic"
+        self.crawler.stats.inc_value(f"treasure/pages/{kind}")
+        draft = Draft(lease, time.time(), response.url, response.status, body=response.body)
+        draft.page, draft.decision = page, decision
+        writer_of(self.crawler).add(draft, decision.verdict)
         return requests

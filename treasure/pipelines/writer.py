@@ -18,10 +18,10 @@ from scrapy import signals
 from treasure import failures
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
-from treasure.items import Draft
+from treasure.items import LEASE, Draft
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
-from treasure.scheduler import LEASE, FrontierScheduler
+from treasure.scheduler import FrontierScheduler
 from treasure.urls import url_key
 
 if TYPE_CHECKING:

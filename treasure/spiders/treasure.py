@@ -19,8 +19,7 @@ from treasure.config import PREFIX, TreasureConfig
 from treasure.errors import ConfigError, UnreadablePageError, UserError, did_you_mean
 from treasure.extract import decode, read_page
 from treasure.frontier.base import Entry, Lease
-from treasure.items import Draft, LinkBatch, PageItem
-from treasure.scheduler import LEASE, ORIGIN
+from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
 from treasure.seeds import read_seeds
 from treasure.urls import canonical, join
 

@@ -1,0 +1,114 @@
+"""A crawl as a user runs it: ``scrapy crawl treasure`` over a small web in a WARC file."""
+
+import sqlite3
+
+import pytest
+
+from tests.crawl.crawling import crawl, summary, write_web
+
+STARS = (
+    "The telescope shows stars, planets and galaxies. Astronomers measure the orbit of a comet "
+    "around the sun, and the light of a distant supernova in the constellation of Orion. "
+)
+COOKING = (
+    "Chop the onions, melt the butter and fry the mushrooms. Bake the bread in the oven, then "
+    "serve the soup with pepper, cheese and a glass of wine. "
+)
+
+
+def page(title, text, *links):
+    anchors = " ".join(f'<p>{text}<a href="{url}">{anchor}</a></p>' for url, anchor in links)
+    return (
+        f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{text * 3}</p>{anchors}"
+    )
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    pages = {
+        "http://a.test/": page(
+            "Start", "A portal of many things. ", ("/stars", "Stars"), ("/food", "Food"),
+            ("/old", "Old page"), ("/gone", "Gone"), ("http://b.test/moon", "The moon"),
+        ),
+        "http://a.test/stars": page("Stars", STARS, ("/planets", "Planets and moons")),
+        "http://a.test/planets": page("Planets", STARS, ("/comets", "Comets")),
+        "http://a.test/comets": page("Comets", STARS),
+        "http://a.test/food": page("Food", COOKING, ("/soup", "Soup"), ("/bread", "Bread")),
+        "http://a.test/soup": page("Soup", COOKING),
+        "http://a.test/bread": page("Bread", COOKING),
+        "http://a.test/old": ("301 Moved", "Location: /new"),
+        "http://a.test/new": page("New stars", STARS),
+        "http://b.test/moon": page("Moon", STARS),
+    }  # fmt: skip
+    return write_web(tmp_path_factory.mktemp("web") / "web.warc.gz", pages)
+
+
+def rows(runs, query):
+    with sqlite3.connect(runs / "treasure.db") as database:
+        return database.execute(query).fetchall()
+
+
+def run(web, runs, *more, **settings):
+    arguments = ("topic=astronomy", "seeds=http://a.test/", f"web={web}", "job=t", *more)
+    return crawl(runs, *arguments, **settings)
+
+
+def test_a_crawl_ends_when_everything_is_fetched(web, tmp_path):
+    told = summary(run(web, tmp_path))
+    assert told["stopped"] == "finished"
+    assert told["on_topic"] == 5
+    assert told["failed"] == 1
+    stored = dict(rows(tmp_path, "select url, status from pages"))
+    assert stored["http://a.test/gone"] == 404
+    assert stored["http://a.test/old"] == 301
+    assert len(stored) == 11
+    kept = {url for (url,) in rows(tmp_path, "select url from pages where on_topic")}
+    assert kept == {
+        "http://a.test/stars", "http://a.test/planets", "http://a.test/comets",
+        "http://a.test/new", "http://b.test/moon",
+    }  # fmt: skip
+
+
+def test_two_crawls_fetch_the_same_pages_in_the_same_order(web, tmp_path):
+    orders = []
+    for name in ("one", "two"):
+        run(web, tmp_path / name)
+        orders.append(rows(tmp_path / name, "select url, score from pages order by id"))
+    assert orders[0] == orders[1]
+
+
+def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
+    assert summary(run(web, tmp_path, "max_pages=4"))["stopped"] == "max_pages"
+    assert len(rows(tmp_path, "select url from pages")) == 4
+    again = run(web, tmp_path, "max_pages=4")
+    assert "Job t goes on: 4 pages done" in again.stderr
+    assert len(rows(tmp_path, "select url from pages")) == 4
+    assert summary(run(web, tmp_path))["stopped"] == "finished"
+    assert len(rows(tmp_path, "select url from pages")) == 11
+
+
+def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
+    feed = tmp_path / "items.jsonl"
+    run(web, tmp_path, FEEDS=f'{{"{feed}": {{"format": "jsonlines"}}}}')
+    lines = feed.read_text().splitlines()
+    assert len(lines) == 5
+    assert '"draft"' not in lines[0]
+    assert '"relevance"' in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["topic=astronomy"], "A crawl needs seeds"),
+        (["seeds=http://a.test/"], "A crawl needs a topic"),
+        (["topic=astronomy", "seeds=http://a.test/", "max_page=3"], "Did you mean 'max_pages'?"),
+        (["topic=astronomy", "seeds=http://a.test/", "job=../up"], "The job name '../up' must be"),
+        (["topic=astronomy", "seeds=http://a.test/", "strategy=bestfirst"], "'best-first'?"),
+        (["topic=astronomy", "seeds=http://a.test/", "web=/dev/null"], "cannot be read"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
+    done = crawl(tmp_path, *arguments, check=False)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
