@@ -138,10 +138,11 @@ class Model:
             del self.links[key]
         return len(gone)
 
-    def reopen(self) -> None:
-        """Whatever was out comes back when its process is gone."""
+    def reopen(self, *, parked: bool) -> None:
+        """Whatever was leased comes back when its process is gone; what was *parked*, perhaps."""
         for link in self.links.values():
-            link.state, link.under_way = "queued", False
+            if parked or link.state != "parked":
+                link.state, link.under_way = "queued", False
 
     def counts(self) -> Counts:
         leased = sum(link.state == "leased" for link in self.links.values())

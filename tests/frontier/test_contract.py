@@ -35,7 +35,8 @@ def home(kind: str, policy: Policy, redis_url: str) -> Iterator[Opener]:
         yield lambda: MemoryFrontier(policy)
         return
     if kind == "embedded":
-        folder = Path(tempfile.mkdtemp(prefix="frontier-"))
+        memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # opening waits for disks
+        folder = Path(tempfile.mkdtemp(prefix="frontier-", dir=memory))
         yield lambda: EmbeddedFrontier(folder, policy)
         shutil.rmtree(folder, ignore_errors=True)
         return
@@ -359,7 +360,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.frontier.close()
         self.frontier = self.opener()
-        self.model.reopen()
+        self.model.reopen(parked=self.kind != "redis")
         self.leased = []
 
     @invariant()

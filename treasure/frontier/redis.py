@@ -1,0 +1,402 @@
+"""RedisFrontier: many workers share one frontier (``TREASURE_FRONTIER=redis://...``).
+
+Every step is one script on the server (``scripts.py``), so a host's delay and its number of
+downloads hold for the fleet, and it does not matter which worker asks. A worker shows that it
+lives; when it stops for longer than *lease_seconds*, whatever it had taken goes back. Redis must
+not evict keys, and should write its append-only file.
+
+When the server does not answer, or is full, ``FrontierUnavailable`` is raised and nothing is
+lost: calls may be repeated. A link that was leased by a call whose answer never came is given
+back as soon as the server answers again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from math import inf, isfinite
+from random import Random
+from typing import Any
+
+import msgspec
+
+from treasure.errors import ConfigError, FrontierUnavailable
+from treasure.frontier import scripts
+from treasure.frontier.base import PASSED_OVER_LIMIT, Counts, Entry, Lease, Policy
+from treasure.urls import host_of, url_key
+
+try:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.exceptions import (
+        AuthenticationError,
+        AuthorizationError,
+        NoPermissionError,
+        RedisError,
+    )
+    from redis.retry import Retry
+except ImportError:  # pragma: no cover - an optional dependency
+    raise ConfigError(
+        "TREASURE_FRONTIER is a Redis URL, but redis-py is not installed:"
+        " pip install treasure-crawler[redis]"
+    ) from None
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+"""Links per script: the server answers nobody else meanwhile."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(tuple[str, float, int, str, str, str, dict[str, Any]]).decode
+_decode_head = msgspec.msgpack.Decoder(list[Any]).decode
+_SCORE = 1
+"""Place of the score in the head of a link, as the scripts write it."""
+
+
+class RedisFrontier:
+    """One worker's view of the shared frontier."""
+
+    def __init__(
+        self,
+        url: str,
+        job: str,
+        policy: Policy | None = None,
+        *,
+        lease_seconds: float = 120.0,
+        clock: Callable[[], float] | None = None,
+        worker: str = "",
+        timeout_seconds: float = 10.0,
+    ) -> None:
+        self.policy = policy or Policy()
+        self.worker = worker or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self.lease_seconds = lease_seconds
+        self._clock = clock
+        self._offset = 0.0
+        """What is added to the caller's times: the fleet goes by the server's clock."""
+        self._random = Random(self.policy.random_seed)
+        self._prefix = f"treasure:{{{job}}}:"
+        self._head = [self.policy.concurrency, repr(self.policy.delay)]
+        self._mine: set[int] = set()
+        self._doubtful = False
+        self._beaten = -inf
+        self._redis: Any = _client(url, timeout_seconds)
+        self._scripts: dict[str, Any] = {}
+        self._open()
+
+    def push(self, entries: Sequence[Entry]) -> list[bool]:
+        """Queue what is new; give what is queued already its new score. True: was new."""
+        new: list[bool] = []
+        queued = 0
+        for batch in _batches(entries):
+            arguments: list[Any] = []
+            for entry in batch:
+                key = url_key(entry.url)
+                score = repr(_finite(entry.score))
+                arguments += (key, _shard(key), host_of(entry.url), score, _packed(entry))
+            queued, fresh = self._run(scripts.PUSH, *arguments)
+            new += map(bool, fresh)
+        if 0 < self.policy.max_links < queued:
+            self._drop_worst(queued)
+        return new
+
+    def take(self, now: float) -> Lease | None:
+        """Lease the best link whose host is allowed now."""
+        explored = 0 < self.policy.exploration > self._random.random()
+        draws = (self._random.random(), self._random.random()) if explored else ("", "")
+        answer = self._run(scripts.TAKE, self.worker, self._out(now), *draws)
+        if answer is None:
+            return None
+        key, payload, score, waited, passed, attempts = answer
+        lease = Lease(
+            int(key),
+            Entry(*_decode(payload)),
+            float(score),
+            self._rate * waited,
+            explored,
+            min(passed, PASSED_OVER_LIMIT),
+            attempts,
+        )
+        self._mine.add(lease.key)
+        return lease
+
+    def landed(self, key: int, now: float) -> None:
+        """The download ended, well or not: its host may be asked again after its delay."""
+        self._run(scripts.LANDED, key, self.worker, self._out(now))
+
+    def acknowledge(self, keys: Iterable[int]) -> None:
+        """Done for good: the result is stored."""
+        for batch in _batches(list(keys)):
+            self._run(scripts.ACKNOWLEDGE, *_with_shards(batch))
+            self._mine.difference_update(batch)
+
+    def release(self, key: int, *, not_before: float = 0.0) -> None:
+        """Queue a leased link again, for a retry or because we stop."""
+        at = self._out(not_before) if not_before else "0"
+        self._run(scripts.RELEASE, self.worker, at, key)
+        self._mine.discard(key)
+
+    def rescore(self, scores: Mapping[int, float]) -> None:
+        """Give queued links new scores; unknown keys are ignored."""
+        for batch in _batches(list(scores.items())):
+            arguments = [part for key, score in batch for part in (key, repr(_finite(score)))]
+            self._run(scripts.RESCORE, *arguments)
+
+    def hold(self, host: str, until: float) -> None:
+        """Take nothing from *host* before *until* (Retry-After, errors)."""
+        self._run(scripts.HOLD, host, "", self._out(until))
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Keep at least *seconds* between two requests to *host* (Crawl-delay, throttling)."""
+        self._run(scripts.HOLD, host, repr(float(seconds)), "")
+
+    def next_time(self, now: float) -> float | None:
+        """When ``take`` will give something again; None when nothing is queued."""
+        answer = self._run(scripts.NEXT_TIME, self.worker, self._out(now))
+        return None if answer is None else max(now, float(answer) - self._offset)
+
+    def discard(self, unwanted: Callable[[str], bool]) -> int:
+        """Forget queued links whose URL is unwanted, for blocks; return how many."""
+        with self._server():
+            keys = [
+                int(key)
+                for key, raw in self._redis.hscan_iter(self._prefix + "links", count=BATCH)
+                if unwanted(_unpacked(raw).url)
+            ]
+        return self._forget(keys)
+
+    def seen(self, url: str) -> bool:
+        """Whether the URL was ever queued."""
+        key = url_key(url)
+        with self._server():
+            return bool(self._redis.sismember(f"{self._prefix}seen:{_shard(key)}", str(key)))
+
+    def peek(self, count: int) -> list[Entry]:
+        """Return the best links, best first, as ranked now (hosts' delays left aside)."""
+        with self._server():
+            hosts = self._best_hosts(count)
+            pipe = self._redis.pipeline(transaction=False)
+            for host in hosts:
+                pipe.zrange(self._prefix + "q:" + host, 0, count - 1, withscores=True)
+            ranked = [(order, mark) for queue in pipe.execute() for mark, order in queue]
+            keys = [mark[15:] for _, mark in heapq.nsmallest(count, ranked)]
+            raw = self._redis.hmget(self._prefix + "links", keys) if keys else []
+        return [_unpacked(link) for link in raw if link is not None]
+
+    def counts(self) -> Counts:
+        """Count."""
+        with self._server():
+            fields = ["queued", "leased", "done", "hosts"]
+            found = self._redis.hmget(self._prefix + "meta", fields)
+        return Counts(*(int(value or 0) for value in found))
+
+    def hosts(self, count: int) -> list[tuple[str, int]]:
+        """Return the hosts with the most queued links, largest first."""
+        with self._server():
+            found = self._redis.zrevrange(self._prefix + "sizes", 0, count - 1, withscores=True)
+        return [(name.decode(), int(links)) for name, links in found]
+
+    def share(self, kind: str, payload: bytes) -> None:
+        """Let the other workers know: the newest *payload* of each *kind* is kept for them."""
+        self._run(scripts.SHARE, kind, payload)
+
+    def shared(self, since: int) -> tuple[int, dict[str, bytes]]:
+        """Return what was shared after version *since*, and the version to ask with next."""
+        version, *pairs = self._run(scripts.SHARED, since)
+        kinds = [kind.decode() for kind in pairs[::2]]
+        return int(version), dict(zip(kinds, pairs[1::2], strict=True))
+
+    def workers(self) -> list[str]:
+        """Return the workers that live."""
+        with self._server():
+            return [name.decode() for name in self._redis.zrange(self._prefix + "workers", 0, -1)]
+
+    def checkpoint(self) -> None:
+        """Nothing to do: the server writes its append-only file once a second."""
+
+    def close(self) -> None:
+        """Give back what is leased and leave."""
+        try:
+            self._run(scripts.LEAVE, self.worker)
+        except FrontierUnavailable as error:
+            logger.warning("Our links go back when their lease ends: %s", error)
+        self._redis.close()
+
+    def forget_job(self) -> None:
+        """Delete everything of the job, for all workers."""
+        with self._server():
+            for name in self._redis.scan_iter(match=_literal(self._prefix) + "*", count=1_000):
+                self._redis.unlink(name)
+
+    # -- the server
+
+    def _open(self) -> None:
+        with self._server():
+            version = str(self._redis.info("server")["redis_version"])
+            if int(version.split(".")[0]) < 7:
+                raise ConfigError(
+                    f"TREASURE_FRONTIER needs Redis 7 or newer. Got {version} instead."
+                )
+            self._check_settings()
+            meta = self._prefix + "meta"
+            self._redis.hsetnx(meta, "rate", repr(self.policy.rate))
+            self._rate = float(self._redis.hget(meta, "rate") or 0)
+        if self._rate != self.policy.rate:
+            logger.warning("This job goes on with the ageing it began with: %s.", self._rate)
+        self._beat()
+
+    def _check_settings(self) -> None:
+        """Refuse a server that would drop links, and warn of one that would forget them."""
+        try:
+            found = self._redis.config_get("maxmemory-policy", "appendonly")
+        except (NoPermissionError, redis.ResponseError):  # a hosted Redis does not tell
+            return
+        if found.get("maxmemory-policy", "noeviction") != "noeviction":
+            raise ConfigError(
+                "The Redis of TREASURE_FRONTIER drops keys when it is full (maxmemory-policy"
+                f" {found['maxmemory-policy']}), which loses links: set it to noeviction."
+            )
+        if found.get("appendonly") == "no":
+            logger.warning("Redis keeps no append-only file: a crash of the server loses links.")
+
+    def _run(self, script: str, *arguments: Any) -> Any:
+        """Run a script as this worker, after a sign of life when one is due."""
+        if time.monotonic() - self._beaten > self.lease_seconds / 4:
+            self._beat()
+        if self._doubtful:
+            self._give_back_unknown()
+        return self._call(script, *arguments)
+
+    def _call(self, script: str, *arguments: Any) -> Any:
+        with self._server():
+            found = self._scripts.get(script)
+            if found is None:
+                found = self._scripts[script] = self._redis.register_script(script)
+            return found(keys=[self._prefix], args=[*self._head, *arguments])
+
+    def _beat(self) -> None:
+        """Show that we live, let dead workers' links go back, and read the server's clock."""
+        self._call(scripts.BEAT, self.worker, self.lease_seconds)
+        self._beaten = time.monotonic()
+        if self._clock is not None:
+            with self._server():
+                before = self._clock()
+                seconds, micros = self._redis.time()
+                self._offset = seconds + micros / 1e6 - (before + self._clock()) / 2
+
+    def _give_back_unknown(self) -> None:
+        """Give back what the server leased to us in calls whose answer was lost."""
+        with self._server():
+            leased = {
+                int(key) for key in self._redis.smembers(f"{self._prefix}leases:{self.worker}")
+            }
+        lost = leased - self._mine
+        if lost:
+            self._call(scripts.RELEASE, self.worker, "0", *lost)
+        self._doubtful = False
+
+    @contextmanager
+    def _server(self) -> Iterator[None]:
+        try:
+            yield
+        except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
+            raise ConfigError(f"TREASURE_FRONTIER: Redis refuses us: {error}") from None
+        except RedisError as error:
+            self._doubtful = True
+            self._beaten = -inf
+            reason = str(error) or type(error).__name__
+            full = " It is full: raise maxmemory." if reason.startswith("OOM") else ""
+            raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
+
+    def _out(self, at: float) -> str:
+        return repr(at + self._offset)
+
+    def _best_hosts(self, count: int) -> list[str]:
+        places = ["ready", "blocked", *(f"ready:{name}" for name in self.workers())]
+        pipe = self._redis.pipeline(transaction=False)
+        for place in places:
+            pipe.zrange(self._prefix + place, 0, count - 1, withscores=True)
+        ranked = [(order, mark) for marks in pipe.execute() for mark, order in marks]
+        return [mark[15:].decode() for _, mark in heapq.nsmallest(count, ranked)]
+
+    def _forget(self, keys: Sequence[int]) -> int:
+        return sum(self._run(scripts.FORGET, *_with_shards(batch)) for batch in _batches(keys))
+
+    def _drop_worst(self, queued: int) -> None:
+        """Forget the worst links, a twentieth more than needed so that this is rare."""
+        excess = queued - self.policy.max_links + self.policy.max_links // 20
+        with self._server():
+            names = [name.decode() for name in self._redis.zrange(self._prefix + "sizes", 0, -1)]
+            worst: list[tuple[float, bytes]] = []
+            for batch in _batches(names):
+                pipe = self._redis.pipeline(transaction=False)
+                for name in batch:
+                    pipe.zrevrange(self._prefix + "q:" + name, 0, excess - 1, withscores=True)
+                found = [(order, mark) for queue in pipe.execute() for mark, order in queue]
+                worst = heapq.nlargest(excess, [*worst, *found])
+        self._forget([int(mark[15:]) for _, mark in worst])
+
+
+def _client(url: str, timeout: float) -> redis.Redis:
+    # No retries below us: a repeated `take` would lease two links and tell of one.
+    try:
+        return redis.Redis.from_url(
+            url,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=0,
+        )
+    except ValueError as error:
+        raise ConfigError(f"TREASURE_FRONTIER {url!r} is no Redis URL: {error}") from None
+
+
+def _batches(items: Sequence[Any]) -> Iterator[list[Any]]:
+    rest = iter(items)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _shard(key: int) -> str:
+    return f"{key & 0xFFFF:04x}"
+
+
+def _with_shards(keys: Iterable[int]) -> list[Any]:
+    return [part for key in keys for part in (key, _shard(key))]
+
+
+def _packed(entry: Entry) -> bytes:
+    return _encode(
+        (
+            entry.url,
+            entry.score,
+            entry.depth,
+            entry.referrer,
+            entry.anchor,
+            entry.context,
+            entry.meta,
+        )
+    )
+
+
+def _unpacked(raw: bytes) -> Entry:
+    """Return a link of the hash ``links`` with the score it has now."""
+    stop = 4 + int(raw[:4])
+    score = float(_decode_head(raw[4:stop])[_SCORE])
+    return replace(Entry(*_decode(raw[stop:])), score=score)
+
+
+def _literal(pattern: str) -> str:
+    return "".join(f"\\{c}" if c in "*?[]\\" else c for c in pattern)
+
+
+def _finite(score: float) -> float:
+    """Return *score*, or 0 for what is no number: such links wait at the end."""
+    return float(score) if isfinite(score) else 0.0
