@@ -28,6 +28,7 @@ from sklearn.svm import LinearSVC
 from treasure.pages import Link, Page
 from treasure.strategies.base import Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
+from treasure.strategies.scores import logistic
 from treasure.text import VOCABULARY
 from treasure.text_model import Terms, url_terms
 from treasure.urls import url_key
@@ -100,8 +101,7 @@ class Ache(Strategy):
     def _probability(self, features: Features, inherited: float) -> float:
         if self._weights is None:
             return inherited
-        value = float(self._weights[features].sum()) + self._bias
-        return 1.0 / (1.0 + float(np.exp(-np.clip(value, -500, 500))))
+        return logistic(float(self._weights[features].sum()) + self._bias)
 
     def _train(self) -> None:
         labels = np.array([good for _, good in self._samples])

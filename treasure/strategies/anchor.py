@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from treasure.pages import Link
 from treasure.strategies.base import FLOOR, Arrival
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
 
 
-class Anchor(KeepsBest):
+class Anchor(SeveralPages):
     """score(link) = relevance of the anchor text; the floor where there are no words (images)."""
 
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:

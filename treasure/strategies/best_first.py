@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
 
 
-class BestFirst(KeepsBest):
-    """score(link) = max over its pages p of relevance(p)."""
+class BestFirst(SeveralPages):
+    """score(link) = mean over its pages p of relevance(p)."""
 
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return the page's relevance for every link."""

@@ -27,7 +27,7 @@ from treasure.urls import canonical, join
 
 ALPHA = 0.5
 BLOCK_TAGS = frozenset(
-    "h1 h2 h3 h4 h5 h6 p address center ul dt table th tr td"  # noqa: SIM905 - as in the paper
+    "h1 h2 h3 h4 h5 h6 p address center ul dt table th tr td"
     " ol dl section article nav aside main".split()
 )
 _HIDDEN = frozenset(("script", "style", "noscript", "template"))

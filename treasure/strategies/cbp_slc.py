@@ -5,7 +5,8 @@ algorithm 4. For each content block (cbp.py): a relevant block gives all its lin
 another, an anchor text that is relevant gives its own; else the link context does, if relevant: all
 text under the anchor's parent element, those of several blocks joined. Relevance is the weighted
 voting classifier's (wvc.py), trained on topic and examples against the background; relevant is
-above 1/2. CBP alone stops after the blocks, SLC alone starts with the anchors.
+above 1/2. CBP alone stops after the blocks, SLC alone starts with the anchors. A link
+that waits already is omitted: its first score stays.
 
 Decisions. What the paper does not queue waits below the floor, in the order of the best relevance
 that was tried. A link of several blocks has the best of its scores. Without a background there is
@@ -21,22 +22,23 @@ import numpy as np
 from treasure.pages import Link, Page
 from treasure.strategies.base import FLOOR, Arrival, Brief
 from treasure.strategies.cbp import ContentBlock, content_blocks
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
 from treasure.strategies.wvc import train
 from treasure.text_model import Terms, topic_terms
 
 RELEVANT = 0.5
 
 
-class CbpSlc(KeepsBest):
+class CbpSlc(SeveralPages):
     """Blocks, then anchors, then contexts."""
 
     wants = frozenset({"examples", "background"})
+    several = "first"
     uses_blocks = True
     uses_anchors = True
 
-    def __init__(self, brief: Brief) -> None:
-        super().__init__(brief)
+    def __init__(self, brief: Brief, *, several: str = "") -> None:
+        super().__init__(brief, several=several)
         self._relevance: Callable[[Terms], float] = brief.judge.text_relevance
         if brief.background:
             positive = [topic_terms(brief.topic), *(page.main_terms for page in brief.examples)]

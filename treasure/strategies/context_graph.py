@@ -10,6 +10,7 @@ assigns a page to its most likely layer, or to "other" where that likelihood is 
 The crawler keeps one queue per layer and takes from the nearest layer that has links; within a
 queue the most confident page goes first. As one score: layer j of L has the band from
 (L - j) / (L + 1) to (L - j + 1) / (L + 1), placed within it by confidence; "other" is the floor.
+A link that waits in several queues leaves from the nearest: its best score counts.
 
 Decisions. The paper asks a search engine for back-links; nobody answers such queries today, so the
 graph is made of pages we hold: examples and background, then the pages fetched; those the judge
@@ -30,7 +31,7 @@ import msgspec
 from treasure.ddc.page_model import DocumentFrequencies, document
 from treasure.pages import Link, Page
 from treasure.strategies.base import FLOOR, Arrival, Brief
-from treasure.strategies.memory import Bounded, KeepsBest, link_keys
+from treasure.strategies.memory import Bounded, Rating, SeveralPages, link_keys
 from treasure.text import VOCABULARY
 from treasure.text_model import Terms, topic_terms
 from treasure.urls import url_key
@@ -49,19 +50,22 @@ class Node(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
-    best: list[tuple[int, float]]
+    ratings: list[Rating]
     nodes: list[tuple[int, Node]]
     added: int
     words: dict[int, dict[str, int]]
 
 
-class ContextGraph(KeepsBest):
+class ContextGraph(SeveralPages):
     """score(link) = band of its page's layer, placed within it by confidence."""
 
     wants = frozenset({"examples", "background"})
+    several = "best"
 
-    def __init__(self, brief: Brief, *, layers: int = 4, confidence: float = 0.3) -> None:
-        super().__init__(brief)
+    def __init__(
+        self, brief: Brief, *, layers: int = 4, confidence: float = 0.3, several: str = ""
+    ) -> None:
+        super().__init__(brief, several=several)
         self.layers, self.confidence = layers, confidence
         self._frequencies = DocumentFrequencies()
         for page in [*brief.examples, *brief.background]:
@@ -104,7 +108,7 @@ class ContextGraph(KeepsBest):
         """Return the graph, the words of its layers and the remembered scores."""
         return msgspec.json.encode(
             _State(
-                best=list(self._best.items()),
+                ratings=list(self._ratings.items()),
                 nodes=list(self._nodes.items()),
                 added=self._added,
                 words={layer: dict(counts) for layer, counts in self._words.items()},
@@ -114,7 +118,7 @@ class ContextGraph(KeepsBest):
     def restore(self, state: bytes) -> None:
         """Go on from them."""
         saved = msgspec.json.decode(state, type=_State)
-        self._best.update(saved.best)
+        self._ratings.update(saved.ratings)
         self._nodes.clear()
         self._nodes.update(saved.nodes)
         self._added = saved.added

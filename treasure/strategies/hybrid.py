@@ -7,12 +7,12 @@ structure and content similarity" (WI 2006):
 
 The links of the best-ranked page are followed next; so a link scores as the best of its pages.
 
-Decisions. The paper's seeds are on topic and their links count from the start; a crawl may begin
-at generic pages instead, so the seed pages are those given, the examples, and every page that the
-judge finds on topic. The rank grows without bound and is squashed to rank / (1 + rank), which keeps
-the order; pages without such links (rank 0) follow in the order of their similarity, at most at the
-floor. A page whose rank rises later raises its waiting links (``rescored``). The last MAX_PAGES
-pages are remembered with their links.
+Decisions. The paper's seeds are on topic; a crawl may begin at generic pages instead, with which
+only other generic pages share links. So the examples are the seed pages, and every page that the
+judge finds on topic becomes one. The rank grows without bound and is squashed to rank / (1 + rank),
+which keeps the order; pages without such links (rank 0) follow in the order of their similarity, at
+most at the floor. A page whose rank rises later raises its waiting links (``rescored``). The last
+MAX_PAGES pages are remembered with their links.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import msgspec
 
 from treasure.pages import Link
 from treasure.strategies.base import FLOOR, Arrival, Brief
-from treasure.strategies.memory import Bounded, KeepsBest, link_keys
+from treasure.strategies.memory import Bounded, Rating, SeveralPages, link_keys
+from treasure.strategies.scores import saturated
 from treasure.text_model import Query
 from treasure.urls import url_key
 
@@ -40,30 +41,29 @@ class _Fetched(msgspec.Struct):
     @property
     def score(self) -> float:
         rank = self.seed_links * (0.1 + self.similarity)
-        return FLOOR * self.similarity if not rank else FLOOR + (1 - FLOOR) * rank / (1 + rank)
+        return FLOOR * self.similarity if not rank else FLOOR + (1 - FLOOR) * saturated(rank)
 
 
 class _State(msgspec.Struct):
-    best: list[tuple[int, float]]
+    ratings: list[Rating]
     seeds: list[tuple[int, None]]
     fetched: list[tuple[int, _Fetched]]
     links_from_seeds: list[tuple[int, int]]
 
 
-class Hybrid(KeepsBest):
+class Hybrid(SeveralPages):
     """score(link) = best rank of the pages that have it, squashed."""
 
     wants = frozenset({"examples", "background"})
+    several = "best"
 
-    def __init__(self, brief: Brief) -> None:
-        super().__init__(brief)
+    def __init__(self, brief: Brief, *, several: str = "") -> None:
+        super().__init__(brief, several=several)
         self._query = Query(brief.topic, brief.examples, brief.background)
         self._seeds: Bounded[int, None] = Bounded()
         self._fetched: Bounded[int, _Fetched] = Bounded(MAX_PAGES)
         self._links_from_seeds: Bounded[int, int] = Bounded()
         self._rescored: dict[int, float] = {}
-        for url in brief.seeds:
-            self._seeds[url_key(url)] = None
         for page in brief.examples:
             self._seeds[url_key(page.url)] = None
             self._count_links_of_seed(link_keys(page))
@@ -74,7 +74,7 @@ class Hybrid(KeepsBest):
         key = url_key(arrival.url)
         self._rescored.pop(key, None)
         targets = link_keys(arrival.page)
-        if key in self._seeds or arrival.verdict.on_topic:
+        if arrival.verdict.on_topic:
             if key not in self._seeds:
                 self._seeds[key] = None
                 self._count_links_to_seed(key)
@@ -111,14 +111,16 @@ class Hybrid(KeepsBest):
             return
         page.seed_links += 1
         for target in page.targets:
-            if page.score > self._best.get(target, 1.0):
-                self._rescored[target] = self._best[target] = page.score
+            known, pages = self._ratings.get(target, (1.0, 0))
+            if page.score > known:
+                self._ratings[target] = page.score, pages
+                self._rescored[target] = page.score
 
     def state(self) -> bytes:
         """Return seed pages, ranks and remembered scores."""
         return msgspec.json.encode(
             _State(
-                best=list(self._best.items()),
+                ratings=list(self._ratings.items()),
                 seeds=list(self._seeds.items()),
                 fetched=list(self._fetched.items()),
                 links_from_seeds=list(self._links_from_seeds.items()),
@@ -128,7 +130,7 @@ class Hybrid(KeepsBest):
     def restore(self, state: bytes) -> None:
         """Go on from them."""
         saved = msgspec.json.decode(state, type=_State)
-        self._best.update(saved.best)
+        self._ratings.update(saved.ratings)
         self._seeds.update(saved.seeds)
         self._fetched.update(saved.fetched)
         self._links_from_seeds.update(saved.links_from_seeds)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
 
 
-class LinkContext(KeepsBest):
+class LinkContext(SeveralPages):
     """score(link) = relevance of its anchor and the words around it."""
 
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:

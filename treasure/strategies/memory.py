@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeVar
 
 import msgspec
 
+from treasure.errors import ConfigError, did_you_mean
 from treasure.pages import Link, Page
 from treasure.strategies.base import Arrival, Brief, Strategy
 from treasure.urls import url_key
@@ -38,43 +39,64 @@ def link_keys(page: Page) -> list[int]:
     return list(dict.fromkeys(url_key(link.url) for link in page.links))
 
 
-class KeepsBest(Strategy):
-    """A link that several pages have keeps the best score that one of them gave it.
+class SeveralPages(Strategy):
+    """A strategy whose pages rate their links one by one; a link may stand on several pages.
 
-    The papers' crawlers put a link into their queue once and raise it when a better page has it
-    too; in our contract the latest score counts, so the best one must be remembered.
+    In our contract the latest score of a link counts. What the papers do, if they say, is one of:
+    the *first* rating stays, the *best* stays, or the *mean* of all counts. The mean finds most
+    in our measurements (docs/strategies.md) and is what we take where a paper is silent.
     """
 
-    def __init__(self, brief: Brief) -> None:
+    several: ClassVar[str] = "mean"
+
+    def __init__(self, brief: Brief, *, several: str = "") -> None:
         super().__init__(brief)
-        self._best: Bounded[int, float] = Bounded()
+        several = several or self.several
+        if several not in _COMBINED:
+            raise ConfigError(
+                f"The option 'several' must be one of {', '.join(_COMBINED)}."
+                f" Got {several!r} instead.{did_you_mean(several, _COMBINED)}"
+            )
+        self._combined = _COMBINED[several]
+        self._ratings: Bounded[int, tuple[float, int]] = Bounded()
 
     @abstractmethod
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return what this page alone says of its *links*, 0 to 1."""
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
-        """Return the best rating of each link so far."""
+        """Return what all pages so far say of each link."""
         scores = []
         for link, rating in zip(links, self.rate(arrival, links), strict=True):
             key = url_key(link.url)
-            best = self._best[key] = max(rating, self._best.get(key, 0.0))
-            scores.append(best)
+            known, pages = self._ratings.get(key, (rating, 0))
+            score = self._combined(known, rating, pages + 1)
+            self._ratings[key] = score, pages + 1
+            scores.append(score)
         return scores
 
     def learn(self, arrival: Arrival) -> None:
         """Forget a link that is no longer queued."""
-        self._best.pop(url_key(arrival.url), None)
+        self._ratings.pop(url_key(arrival.url), None)
 
     def failed(self, url: str) -> None:
         """Forget a link that is no longer queued."""
-        self._best.pop(url_key(url), None)
+        self._ratings.pop(url_key(url), None)
 
     def state(self) -> bytes:
-        """Return the remembered scores."""
-        return msgspec.json.encode(list(self._best.items()))
+        """Return the remembered ratings."""
+        return msgspec.json.encode(list(self._ratings.items()))
 
     def restore(self, state: bytes) -> None:
-        """Go on with the remembered scores."""
-        self._best.clear()
-        self._best.update(msgspec.json.decode(state, type=list[tuple[int, float]]))
+        """Go on with the remembered ratings."""
+        self._ratings.update(msgspec.json.decode(state, type=list[Rating]))
+
+
+Rating = tuple[int, tuple[float, int]]
+"""Key of a link, what was said of it, by how many pages."""
+
+_COMBINED: dict[str, Callable[[float, float, int], float]] = {
+    "first": lambda known, _, __: known,
+    "best": lambda known, new, _: max(known, new),
+    "mean": lambda known, new, pages: known + (new - known) / pages,
+}

@@ -2,7 +2,7 @@
 
 Chakrabarti, van den Berg and Dom, "Focused crawling: a new approach to topic-specific Web resource
 discovery" (WWW 1999), soft focus: the priority of a link is R(p) = P(good | p) of its page, from a
-multinomial naive Bayes model with Laplace smoothing:
+multinomial naive Bayes model with Laplace smoothing; of several pages the best counts.
 
     log odds(p) = log P(on)/P(off) + sum over words w of log P(w | on) / P(w | off)
 
@@ -20,17 +20,19 @@ from collections.abc import Sequence
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
+from treasure.strategies.scores import logistic
 from treasure.text_model import Terms, term_counts, topic_terms
 
 
-class NaiveBayes(KeepsBest):
+class NaiveBayes(SeveralPages):
     """score(link) = P(on topic | page), tempered."""
 
     wants = frozenset({"examples", "background"})
+    several = "best"
 
-    def __init__(self, brief: Brief) -> None:
-        super().__init__(brief)
+    def __init__(self, brief: Brief, *, several: str = "") -> None:
+        super().__init__(brief, several=several)
         on = term_counts(topic_terms(brief.topic).tolist())
         for page in brief.examples:
             on += term_counts(page.main_terms.tolist())
@@ -47,7 +49,7 @@ class NaiveBayes(KeepsBest):
         """Return the tempered probability that a text is on topic; a half without known words."""
         odds = [self._odds[term] for term in terms.tolist() if term in self._odds]
         tempered = sum(odds) / math.sqrt(len(odds)) if odds else 0.0
-        return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, tempered))))
+        return logistic(tempered)
 
 
 def _log_odds(on: Counter[int], off: Counter[int]) -> dict[int, float]:

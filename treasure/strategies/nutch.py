@@ -12,17 +12,17 @@ from collections.abc import Sequence
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief
-from treasure.strategies.memory import KeepsBest
+from treasure.strategies.memory import SeveralPages
 from treasure.text_model import cosine, term_counts, topic_terms
 
 
-class Nutch(KeepsBest):
+class Nutch(SeveralPages):
     """score(link) = cos(page, gold standard) of raw term frequencies."""
 
     wants = frozenset({"examples"})
 
-    def __init__(self, brief: Brief) -> None:
-        super().__init__(brief)
+    def __init__(self, brief: Brief, *, several: str = "") -> None:
+        super().__init__(brief, several=several)
         self._gold: Counter[int] = term_counts(topic_terms(brief.topic).tolist())
         for page in brief.examples:
             self._gold += term_counts(page.main_terms.tolist())

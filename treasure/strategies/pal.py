@@ -35,6 +35,7 @@ import msgspec
 from treasure.pages import Link
 from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
+from treasure.strategies.scores import saturated
 from treasure.strategies.weight_table import WeightTable
 from treasure.text_model import term_counts, url_terms
 from treasure.urls import url_key
@@ -110,9 +111,11 @@ class Pal(Strategy):
 
     def _place(self, key: int, came: Candidate, within: bool, relevant: bool) -> tuple[int, int]:
         """Return the table and level that the links of a page enter."""
-        if not within:
-            return (QUEUE, 0) if relevant else (key, 0)
-        return came.table, came.level + 1 if relevant else self.max_level + 1
+        if relevant:
+            return (came.table, came.level + 1) if within else (QUEUE, 0)
+        if came.table == QUEUE:
+            return key, 0
+        return came.table, self.max_level + 1
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return the squashed LinkScore of every link."""
@@ -156,8 +159,7 @@ class Pal(Strategy):
                 self._moved[key] = self._squashed(other)
 
     def _squashed(self, candidate: Candidate) -> float:
-        score = candidate.link_score
-        squashed = score / (1.0 + score)
+        squashed = saturated(candidate.link_score)
         if candidate.table != QUEUE and candidate.level > self.max_level:
             return FLOOR * squashed
         return FLOOR + (1.0 - FLOOR) * squashed

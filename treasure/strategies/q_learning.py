@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
-from treasure.strategies.random_walk import uniform
+from treasure.strategies.scores import logistic, uniform
 from treasure.urls import host_of, url_key
 
 PLACES = 1 << 18
@@ -72,13 +72,16 @@ class QLearning(Strategy):
         self._replay: deque[tuple[Features, float]] = deque(maxlen=MAX_REPLAYED)
         self._arrivals = 0
         self._rescored: dict[int, float] = {}
+        self._read: dict[tuple[str, str], Features] = {}
+        """Features of the page at hand: learning and scoring both need them."""
 
     def learn(self, arrival: Arrival) -> None:
         """Move Q of the link that led here towards what it brought."""
         self._arrivals += 1
+        self._read = {}
         followed = self._queued.pop(url_key(arrival.url), None)
         if followed is not None:
-            ahead = max((self.q(features_of(link)) for link in arrival.page.links), default=0.0)
+            ahead = max((self.q(self._features(link)) for link in arrival.page.links), default=0.0)
             target = arrival.verdict.relevance + self.gamma * max(ahead, 0.0)
             self._step(followed[1], target)
             self._replay.append((followed[1], target))
@@ -99,7 +102,7 @@ class QLearning(Strategy):
         """Return the squashed Q of every link."""
         scores = []
         for link in links:
-            key, features = url_key(link.url), features_of(link)
+            key, features = url_key(link.url), self._features(link)
             host = host_of(link.url)
             self._queued[key] = host, features
             self._rescored.pop(key, None)
@@ -115,6 +118,13 @@ class QLearning(Strategy):
         """Return Q = w . phi, phi of length 1."""
         return float(self._weights[features].sum()) / math.sqrt(features.size or 1)
 
+    def _features(self, link: Link) -> Features:
+        name = link.url, link.anchor_text
+        features = self._read.get(name)
+        if features is None:
+            features = self._read[name] = features_of(link)
+        return features
+
     def _step(self, features: Features, target: float) -> None:
         error = target - self.q(features)
         self._weights[features] += self.rate * error / math.sqrt(features.size or 1)
@@ -123,7 +133,7 @@ class QLearning(Strategy):
         round_ = self._arrivals // RESCORE_EVERY
         draw = uniform(self.brief.random_seed, "host", host, round_)
         gumbel = -math.log(-math.log(min(max(draw, 1e-12), 1 - 1e-12)))
-        return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, q / self.temperature + gumbel))))
+        return logistic(q / self.temperature + gumbel)
 
     def _rescore(self) -> None:
         if not self._queued:

@@ -12,10 +12,10 @@ Ageing and exploration of the frontier bend this; switch both off for a pure ran
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Strategy
+from treasure.strategies.scores import uniform
 
 
 class RandomWalk(Strategy):
@@ -25,9 +25,3 @@ class RandomWalk(Strategy):
         """Return the score of the link that led here times a uniform draw, for every link."""
         seed = self.brief.random_seed
         return [arrival.score * uniform(seed, arrival.url, link.url) for link in links]
-
-
-def uniform(*values: object) -> float:
-    """Return a number between 0 and 1 that depends on *values* and on nothing else."""
-    text = "\0".join(map(str, values)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=7).digest(), "big") / (1 << 56)

@@ -12,8 +12,8 @@ Hersovici et al., "The shark-search algorithm - an application: tailored web sit
     potential(c)     = gamma x inherited(c) + (1 - gamma) x neighbourhood(c)
 
 The potential is between 0 and 1 as all parts are, and is the score. sim is a cosine of tf-idf
-vectors, not our judge's probability, which is never 0. Decision: a link on several pages keeps its
-best potential and passes its best inheritance on.
+vectors, not our judge's probability, which is never 0. Decision: a link on several pages
+has their mean potential and passes its best inheritance on.
 """
 
 from __future__ import annotations
@@ -24,25 +24,31 @@ import msgspec
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief
-from treasure.strategies.memory import Bounded, KeepsBest
+from treasure.strategies.memory import Bounded, Rating, SeveralPages
 from treasure.text_model import Query
 from treasure.urls import url_key
 
 
 class _State(msgspec.Struct):
-    best: list[tuple[int, float]]
+    ratings: list[Rating]
     inherited: list[tuple[int, float]]
 
 
-class SharkSearch(KeepsBest):
+class SharkSearch(SeveralPages):
     """Follows relevant pages, and for a while their descendants."""
 
     wants = frozenset({"examples", "background"})
 
     def __init__(
-        self, brief: Brief, *, delta: float = 0.5, beta: float = 0.8, gamma: float = 0.8
+        self,
+        brief: Brief,
+        *,
+        delta: float = 0.5,
+        beta: float = 0.8,
+        gamma: float = 0.8,
+        several: str = "",
     ) -> None:
-        super().__init__(brief)
+        super().__init__(brief, several=several)
         self.delta, self.beta, self.gamma = delta, beta, gamma
         self._query = Query(brief.topic, brief.examples, brief.background)
         self._inherited: Bounded[int, float] = Bounded()
@@ -74,10 +80,12 @@ class SharkSearch(KeepsBest):
 
     def state(self) -> bytes:
         """Return the remembered potentials and inheritances."""
-        return msgspec.json.encode(_State(list(self._best.items()), list(self._inherited.items())))
+        return msgspec.json.encode(
+            _State(list(self._ratings.items()), list(self._inherited.items()))
+        )
 
     def restore(self, state: bytes) -> None:
         """Go on from them."""
         saved = msgspec.json.decode(state, type=_State)
-        self._best.update(saved.best)
+        self._ratings.update(saved.ratings)
         self._inherited.update(saved.inherited)

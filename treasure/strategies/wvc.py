@@ -30,6 +30,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from treasure.ddc.page_model import document
+from treasure.strategies.scores import logistic
 from treasure.text_model import Terms
 
 LAMBDA = 0.2
@@ -60,7 +61,7 @@ class WeightedVote:
 
     def relevance(self, terms: Terms) -> float:
         """Return the logistic function of the vote: above 1/2 is relevant."""
-        return 1.0 / (1.0 + float(np.exp(-np.clip(4.0 * self.vote(terms), -500, 500))))
+        return logistic(4.0 * self.vote(terms))
 
 
 def train(positive: Sequence[Terms], unlabelled: Sequence[Terms]) -> WeightedVote:
