@@ -33,7 +33,10 @@ CONFIGURATION_ERROR = "configuration_error"
 
 SCHEDULER = "treasure.scheduler.FrontierScheduler"
 SPIDER_MIDDLEWARES = {"treasure.middlewares.tgraph_scoring.TGraphScoringMiddleware": 950}
-DOWNLOADER_MIDDLEWARES = {"treasure.middlewares.landing.LandingMiddleware": 1}
+DOWNLOADER_MIDDLEWARES = {
+    "treasure.middlewares.landing.LandingMiddleware": 1,
+    "treasure.middlewares.address_guard.AddressGuardMiddleware": 60,
+}
 ITEM_PIPELINES = {
     "treasure.pipelines.ddc_filter.DdcFilterPipeline": 100,
     "treasure.pipelines.repository.RepositoryPipeline": 200,

@@ -229,8 +229,16 @@ class FrontierScheduler(BaseScheduler):
         return bool(self.stop_reason)
 
     def _idle(self) -> None:
+        if self.bench is not None and not self.stop_reason and self._nothing_answered():
+            self.stop_reason = "no_seed_answered"
         if self.stop_reason:
             raise CloseSpider(self.stop_reason)
+
+    def _nothing_answered(self) -> bool:
+        read = sum(
+            self.stats.get_value(f"treasure/pages/{kind}", 0) for kind in ("on_topic", "off_topic")
+        )
+        return not read and self.stats.get_value("treasure/pages/failed", 0) > 0
 
     def _request(self, lease: Lease) -> Request:
         self._in_flight[lease.key] = lease

@@ -1,0 +1,107 @@
+"""AddressGuardMiddleware: keeps the crawl away from private addresses, twice.
+
+Before a request is sent its host is resolved, and the addresses are checked; the one that passed is
+put into Scrapy's DNS cache, so that the connection goes there and nowhere else. The connection
+itself is checked again where it is made, whatever led to it. robots.txt and sitemaps are requests
+like all others.
+
+A proxy resolves names itself: behind one, only the proxy's own address can be checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.resolver import dnscache
+from scrapy.utils.httpobj import urlparse_cached
+
+from treasure.addresses import AddressPolicy, ForbiddenAddressError
+from treasure.errors import ConfigError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+FRESH_SECONDS = 1_800.0
+"""How long we trust an answer of the name service."""
+MAX_HOSTS = 100_000
+
+
+class AddressGuardMiddleware:
+    """Refuses requests to addresses that the policy does not allow."""
+
+    def __init__(self, crawler: Crawler, policy: AddressPolicy) -> None:
+        self.crawler = crawler
+        self.policy = policy
+        self._checked: dict[str, float] = {}
+        self._connect: Callable[..., Any] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> AddressGuardMiddleware:
+        """Build the guard; a crawl of an archive needs none."""
+        if crawler.settings.get("TREASURE_WEB"):
+            raise NotConfigured
+        try:
+            policy = AddressPolicy(crawler.settings.getlist("TREASURE_ALLOWED_NETWORKS"))
+        except ConfigError:  # told when the workbench is built; until then, nothing is allowed
+            policy = AddressPolicy()
+        guard = cls(crawler, policy)
+        crawler.signals.connect(guard._guard_connections, signal=signals.engine_started)
+        crawler.signals.connect(guard._unguard_connections, signal=signals.engine_stopped)
+        return guard
+
+    async def process_request(self, request: Request) -> None:
+        """Let a request pass when all addresses of its host are allowed."""
+        parts = urlparse_cached(request)
+        if parts.scheme not in {"http", "https"}:
+            raise IgnoreRequest(f"the scheme {parts.scheme!r} is not fetched")
+        host = parts.hostname or ""
+        now = time.monotonic()
+        if (
+            request.meta.get("proxy")
+            or self._checked.get(host, -FRESH_SECONDS) + FRESH_SECONDS > now
+        ):
+            return
+        try:
+            address = await self._allowed_address(host)
+        except ForbiddenAddressError as error:
+            self.crawler.stats.inc_value("treasure/refused/address")
+            raise IgnoreRequest(str(error)) from None
+        except OSError:
+            return  # the download fails with a better message than ours
+        if len(self._checked) >= MAX_HOSTS:
+            self._checked.clear()
+        self._checked[host] = now
+        dnscache[host] = address
+
+    async def _allowed_address(self, host: str) -> str:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = [str(entry[4][0]) for entry in found]
+        for address in addresses:
+            self.policy.check(host, address)
+        # Scrapy's default resolver speaks IPv4; an IPv6 address serves where there is no other.
+        return next((address for address in addresses if ":" not in address), addresses[0])
+
+    def _guard_connections(self) -> None:
+        """Check each connection where it is made, by its numeric address."""
+        from twisted.internet import reactor
+
+        connect = self._connect = reactor.connectTCP  # type: ignore[attr-defined]
+
+        def guarded(host: str, *args: Any, **kwargs: Any) -> Any:
+            self.policy.check(host, host)
+            return connect(host, *args, **kwargs)
+
+        reactor.connectTCP = guarded  # type: ignore[attr-defined]
+
+    def _unguard_connections(self) -> None:
+        from twisted.internet import reactor
+
+        if self._connect is not None:
+            reactor.connectTCP = self._connect  # type: ignore[attr-defined]
