@@ -90,18 +90,21 @@ class AddressGuardMiddleware:
 
     def _guard_connections(self) -> None:
         """Check each connection where it is made, by its numeric address."""
-        from twisted.internet import reactor
-
-        connect = self._connect = reactor.connectTCP  # type: ignore[attr-defined]
+        reactor = _reactor()
+        connect = self._connect = reactor.connectTCP
 
         def guarded(host: str, *args: Any, **kwargs: Any) -> Any:
             self.policy.check(host, host)
             return connect(host, *args, **kwargs)
 
-        reactor.connectTCP = guarded  # type: ignore[attr-defined]
+        reactor.connectTCP = guarded
 
     def _unguard_connections(self) -> None:
-        from twisted.internet import reactor
-
         if self._connect is not None:
-            reactor.connectTCP = self._connect  # type: ignore[attr-defined]
+            _reactor().connectTCP = self._connect
+
+
+def _reactor() -> Any:
+    from twisted.internet import reactor  # not before Scrapy has installed it
+
+    return reactor
