@@ -1,74 +1,219 @@
-"""Admission: which links of a page may be queued, and which rule refused the others."""
+"""Admission: which links may be queued at all, and which rule refused the others.
+
+Admission is about what we want to fetch ever; what is next is the frontier's choice. Rules that
+only look at the address are remembered per address, since a site's menu comes with every page.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
+from typing import Any
 
 from treasure.config import TreasureConfig
+from treasure.errors import ConfigError
 from treasure.frontier.base import Lease
 from treasure.pages import Link, Page
-from treasure.urls import host_of, name_of
+from treasure.traps import TrapGuard
+from treasure.urls import canonical, host_of, name_of
+
+EXAMPLES = 10
+"""Refused links that are remembered for each rule."""
+REMEMBERED = 100_000
+"""Addresses whose verdict is remembered."""
+
+# What is never a page. PDFs and the like are: somebody may have allowed their content type.
+_FILE = re.compile(
+    r"\.(?:7z|aac|apk|avi|avif|bin|bmp|bz2|css|deb|dmg|eot|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js"
+    r"|m4a|m4v|midi?|mkv|mov|mp3|mp4|mpe?g|msi|ogg|ogv|otf|png|rar|rpm|svg|tar|tgz|tiff?|ttf|wav"
+    r"|webm|webp|wma|wmv|woff2?|xz|zip)$",
+    re.IGNORECASE,
+)
 
 
 class Admission:
-    """Applies blocks and budgets to links before they are scored."""
+    """Says which links may be queued. *blocked* are hosts, domains and patterns of URLs."""
 
     def __init__(
         self,
         *,
-        allowed_domains: Sequence[str] = (),
-        blocked: Sequence[str] = (),
         max_depth: int = 0,
+        max_pages_per_host: int = 0,
+        max_pages_per_pattern: Mapping[str, int] | None = None,
+        allowed_domains: Iterable[str] = (),
+        blocked: Iterable[str] = (),
         obey_nofollow: bool = True,
+        traps: TrapGuard | None = None,
     ) -> None:
-        self._domains = tuple(domain.lstrip(".").lower() for domain in allowed_domains)
-        self._blocked_hosts = {rule.lower() for rule in blocked if not set(rule) & set("*/")}
-        self._patterns = [re.compile(translate(rule)) for rule in blocked if set(rule) & set("*/")]
         self.max_depth = max_depth
+        self.max_pages_per_host = max_pages_per_host
         self.obey_nofollow = obey_nofollow
         self.refused: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
+        self._allowed = [_domain(domain) for domain in allowed_domains]
+        self._traps = traps or TrapGuard()
+        self._pages_of_host: Counter[str] = Counter()
+        self._budgets = {
+            pattern: (re.compile(translate(pattern)), limit)
+            for pattern, limit in (max_pages_per_pattern or {}).items()
+        }
+        self._pages_of_pattern: Counter[str] = Counter()
+        self._verdicts: dict[str, str] = {}
+        self._hosts: set[str] = set()
+        self._domains: list[str] = []
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        for rule in blocked:
+            self.block(rule)
 
     @classmethod
     def from_config(cls, config: TreasureConfig) -> Admission:
-        """Return the rules that the settings state."""
+        """Build the admission that the settings describe."""
         return cls(
+            max_depth=config.max_depth,
+            max_pages_per_host=config.max_pages_per_host,
+            max_pages_per_pattern=_limits(config.max_pages_per_pattern),
             allowed_domains=config.allowed_domains,
             blocked=config.blocked,
-            max_depth=config.max_depth,
             obey_nofollow=config.obey_nofollow,
         )
 
-    def admit(self, page: Page, links: Sequence[Link], lease: Lease | None) -> list[Link]:
-        """Return the links of *page* that may be queued."""
-        depth = (lease.entry.depth if lease is not None else 0) + 1
+    def admit(self, page: Page, links: Sequence[Link], lease: Lease | None = None) -> list[Link]:
+        """Return the links of a fetched *page* that may be queued; count the page in."""
+        url = lease.entry.url if lease is not None else canonical(page.url)
+        self.count(url)
+        depth = lease.entry.depth + 1 if lease is not None else 1
+        closed = self.obey_nofollow and bool(page.robots & {"nofollow", "none"})
         admitted = []
         for link in links:
-            rule = self.refusal(link, depth)
+            if closed or (link.nofollow and self.obey_nofollow):
+                rule = "nofollow"
+            else:
+                rule = self.refusal(link.url, depth)
             if rule:
-                self.refused[rule] += 1
+                self._refuse(rule, link.url)
             else:
                 admitted.append(link)
         return admitted
 
-    def refusal(self, link: Link, depth: int) -> str:
-        """Return the rule that refuses *link*, or an empty string."""
-        if self.max_depth and depth > self.max_depth:
-            return "max_depth"
-        if self.obey_nofollow and link.nofollow:
-            return "nofollow"
-        host = name_of(host_of(link.url))
-        if self._domains and not any(
-            host == domain or host.endswith("." + domain) for domain in self._domains
-        ):
-            return "allowed_domains"
-        if self._blocked_hosts and (
-            host in self._blocked_hosts
-            or any(host.endswith(rule) for rule in self._blocked_hosts if rule.startswith("."))
-        ):
-            return "blocked"
-        if any(pattern.match(link.url) for pattern in self._patterns):
-            return "blocked"
+    def refusal(self, url: str, depth: int = 0) -> str:
+        """Return the rule that refuses the canonical *url*, empty when none does."""
+        if 0 < self.max_depth < depth:
+            return "depth"
+        rule = self._verdicts.get(url)
+        if rule is None:
+            if len(self._verdicts) >= REMEMBERED:
+                self._verdicts.clear()
+            rule = self._verdicts[url] = self._address_rule(url)
+        return rule or self._budget_rule(url)
+
+    def count(self, url: str, pages: int = 1) -> None:
+        """Count fetched pages against the budgets; also what earlier runs of the job fetched."""
+        if self.max_pages_per_host:
+            self._pages_of_host[host_of(url)] += pages
+        for pattern, (matcher, _) in self._budgets.items():
+            if matcher.fullmatch(url):
+                self._pages_of_pattern[pattern] += pages
+
+    def block(self, rule: str) -> None:
+        """Refuse a host (`example.org`), a domain (`.example.org`) or a pattern (`*/login*`)."""
+        rule = rule.strip()
+        if not rule:
+            raise ConfigError("An empty block would block nothing: give a host, domain or pattern.")
+        if "*" in rule or "?" in rule or "/" in rule:
+            self._patterns[rule] = re.compile(translate(rule if "*" in rule else f"{rule}*"))
+        elif rule.startswith("."):
+            self._domains.append(rule.lower())
+        else:
+            self._hosts.add(rule.lower())
+        self._verdicts.clear()
+
+    def unblock(self, rule: str) -> bool:
+        """Take a block back; tell whether there was one."""
+        known = rule in self.blocks
+        self._patterns.pop(rule, None)
+        self._hosts.discard(rule.lower())
+        self._domains = [domain for domain in self._domains if domain != rule.lower()]
+        self._verdicts.clear()
+        return known
+
+    @property
+    def blocks(self) -> list[str]:
+        """All blocks, as they were given."""
+        return [*sorted(self._hosts), *self._domains, *self._patterns]
+
+    def blocked(self, url: str) -> str:
+        """Return the block that *url* falls under, empty when none does."""
+        host = host_of(url)
+        name = name_of(host)
+        if host in self._hosts or name in self._hosts:
+            return name if name in self._hosts else host
+        for domain in self._domains:
+            if name.endswith(domain) or name == domain[1:]:
+                return domain
+        for rule, pattern in self._patterns.items():
+            if pattern.fullmatch(url):
+                return rule
         return ""
+
+    def report(self) -> dict[str, Any]:
+        """Return how many links each rule refused, with examples. JSON-able."""
+        return {
+            rule: {"links": links, "examples": self.examples[rule]}
+            for rule, links in self.refused.most_common()
+        }
+
+    def _address_rule(self, url: str) -> str:
+        host = name_of(host_of(url))
+        if not host:
+            return "no address"
+        if self._allowed and not any(
+            host == domain or host.endswith(f".{domain}") for domain in self._allowed
+        ):
+            return "domain"
+        rule = self.blocked(url)
+        if rule:
+            return f"blocked: {rule}"
+        if _FILE.search(url.split("/", 3)[3].partition("?")[0]):
+            return "file type"
+        trap = self._traps.trap(url)
+        return f"trap: {trap}" if trap else ""
+
+    def _budget_rule(self, url: str) -> str:
+        if self.max_pages_per_host:
+            host = host_of(url)
+            if self._pages_of_host[host] >= self.max_pages_per_host:
+                return "host budget"
+        for pattern, (matcher, limit) in self._budgets.items():
+            if self._pages_of_pattern[pattern] >= limit and matcher.fullmatch(url):
+                return f"pattern budget: {pattern}"
+        return ""
+
+    def _refuse(self, rule: str, url: str) -> None:
+        self.refused[rule] += 1
+        examples = self.examples.setdefault(rule, [])
+        if len(examples) < EXAMPLES and url not in examples:
+            examples.append(url)
+
+
+def _domain(text: str) -> str:
+    """Return the domain in *text*, where people also write addresses and leading dots."""
+    host = host_of(canonical(text if "://" in text else f"http://{text.strip().lstrip('.')}"))
+    if not host:
+        raise ConfigError(
+            f"TREASURE_ALLOWED_DOMAINS must be domains such as example.org. Got {text!r} instead."
+        )
+    return name_of(host)
+
+
+def _limits(budgets: Mapping[str, Any]) -> dict[str, int]:
+    limits = {}
+    for pattern, limit in budgets.items():
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+            raise ConfigError(
+                "TREASURE_MAX_PAGES_PER_PATTERN must give a number of pages for each pattern, such"
+                f' as {{"*/tag/*": 100}}. Got {limit!r} for {pattern!r} instead.'
+            )
+        limits[pattern] = limit
+    return limits

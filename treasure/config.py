@@ -80,6 +80,9 @@ class TreasureConfig:
     max_minutes: float = setting(0.0, "Minutes before we stop; 0 is no limit.", at_least=0)
     max_depth: int = setting(0, "Most links between a seed and a page; 0 is no limit.", at_least=0)
     max_pages_per_host: int = setting(0, "Pages of one host; 0 is no limit.", at_least=0)
+    max_pages_per_pattern: dict[str, Any] = setting(
+        {}, 'Pages whose URL matches a pattern, at most, such as `{"*/tag/*": 100}`.'
+    )
     max_links_per_page: int = setting(5_000, "Links we read from one page.", at_least=1)
     max_page_bytes: int = setting(
         5_000_000, "Larger pages are not downloaded.", at_least=1_000, at_most=100_000_000
