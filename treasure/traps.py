@@ -34,6 +34,7 @@ _CALENDAR = re.compile(
     r"outlook-ical|eventdate|start_date|time)=|/(?:calendar|kalender|events?)/.*\d{4}",
     re.IGNORECASE,
 )
+_FOUR_DIGITS = re.compile(r"\d{4}")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -48,8 +49,11 @@ class TrapGuard:
         """Return the name of the trap, empty when there is none."""
         if len(url) > MAX_URL_CHARACTERS:
             return "long address"
-        address, _, query = url.partition("?")
-        return _path_trap(address) or self._list_trap(url, address, query)
+        address, mark, query = url.partition("?")
+        trap = _path_trap(address)
+        if not trap and (mark or _FOUR_DIGITS.search(address)):
+            trap = self._list_trap(url, address, query)
+        return trap
 
     def _list_trap(self, url: str, address: str, query: str) -> str:
         if query.count("&") >= MAX_PARAMETERS:
@@ -88,6 +92,9 @@ def _path_trap(address: str) -> str:
     if slashes >= MAX_SEGMENTS:
         return "ever-growing path"
     segments = [segment for segment in address.split("/")[3:] if segment]
+    repeated = len(segments) - len(set(segments))
+    if repeated < 2:
+        return ""
     # /a/a/a/a, /a/b/a/b/a/b, /a/b/c/a/b/c/a/b/c: the same steps three times in a row.
     for width in (1, 2, 3):
         times = 4 if width == 1 else 3
@@ -96,9 +103,7 @@ def _path_trap(address: str) -> str:
             stop = start + times * width
             if segments[start:stop] == part * times:
                 return "ever-growing path"
-    if len(segments) - len(set(segments)) >= 5:
-        return "ever-growing path"
-    return ""
+    return "ever-growing path" if repeated >= 5 else ""
 
 
 def _far_year(url: str) -> bool:
