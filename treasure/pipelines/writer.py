@@ -18,7 +18,7 @@ from scrapy import signals
 from treasure import failures
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
-from treasure.items import LEASE, Draft
+from treasure.items import LEASE, ORIGIN, Draft
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.scheduler import FrontierScheduler
@@ -86,6 +86,8 @@ class RepositoryWriter:
             self.crawler.stats.inc_value("treasure/retries")
             scheduler.retry(lease, failures.wait_seconds(lease.attempts))
             return
+        if lease is not None and draft.failure:
+            self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
         self._waiting.append(self._record(draft, verdict))
         config = self.bench.config
         if self._task is not None:
