@@ -145,11 +145,11 @@ class _Reader:
     def _elements(self) -> bool:
         assert self._parser is not None
         for _, element in self._parser.read_events():
-            name = etree.QName(element.tag).localname if isinstance(element.tag, str) else ""
+            name = _local(element)
             if name in _LINKS or name in _DATES:
                 text = element.text or element.get("href") or ""
                 parent = element.getparent()
-                holder = etree.QName(parent.tag).localname if parent is not None else ""
+                holder = _local(parent) if parent is not None else ""
                 if holder in ("url", "sitemap", "entry", "item"):  # not the picture of a page
                     self._open["loc" if name in _LINKS else "lastmod"] = text.strip()
             elif name in ("url", "sitemap", "entry", "item"):
@@ -184,6 +184,10 @@ def _unpacked(body: bytes) -> Iterator[bytes]:
         data = unpacker.unconsumed_tail
     if not unpacker.eof:
         raise EOFError
+
+
+def _local(element: etree._Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _forget(element: etree._Element) -> None:
