@@ -96,7 +96,9 @@ class Sample:
         if here != url:
             self.moved[url] = here
         if here not in self.links:
-            groups = by_place(page, self._counted(page)).values()
+            groups = list(by_place(page, self._counted(page)).values())
+            if self.boundary.per_link:
+                groups = [[link] for group in groups for link in group]
             self.links[here] = [
                 tuple(dict.fromkeys(canonical(link.url) for link in group)) for group in groups
             ]

@@ -108,19 +108,24 @@ def by_place(page: Page, links: Iterable[Link]) -> dict[tuple[Span, int], list[L
 
 
 def places(page: Page, links: Iterable[Link], boundary: Boundary = PARAGRAPH) -> list[Place]:
-    """Return the paragraphs and whole lists that hold *links*, in the order of the links."""
-    found = by_place(page, links)
+    """Return the paragraphs and whole lists that hold *links*, in the order of the links.
+
+    A boundary of its own for each link makes each link a place of its own.
+    """
+    found = list(by_place(page, links).items())
+    if boundary.per_link:
+        found = [(name, [link]) for name, inside in found for link in inside]
     main = _keys(page, page.main_heading, MH)
     above: dict[int, list[Terms]] = {}
     texts = []
-    for (span, heading), inside in found.items():
+    for (span, heading), inside in found:
         if heading not in above:
             above[heading] = [main, *_headings(page, page.blocks[inside[0].block])]
         dc = boundary.terms(page, span, [link.anchor for link in inside])
         texts.append([*above[heading], dc * 4 + DC])
     return [
         Place(span, page.blocks[inside[0].block], tuple(inside), components)
-        for ((span, _), inside), components in zip(found.items(), _counted(texts), strict=True)
+        for ((span, _), inside), components in zip(found, _counted(texts), strict=True)
     ]
 
 
