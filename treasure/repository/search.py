@@ -1,0 +1,230 @@
+"""Search: full text over what is stored, SQLite's FTS5 or PostgreSQL's tsvector.
+
+The text index gives the best few hundred pages by words (BM25; ``ts_rank``); they are ordered by
+that times a weight of their relevance. A query that fits more than ``BROAD`` pages says little
+about any of them, and to rank all would take long: then the most relevant of them are ranked,
+found through the tags for steps of relevance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select, text
+
+from treasure.errors import QueryError
+from treasure.repository.models import contents, duplicates, pages, unfinished
+from treasure.repository.query import Query, Term, parse
+from treasure.repository.snippets import Piece, mark, snippet, stems_of
+from treasure.repository.store import Store
+from treasure.repository.tags import TIERS
+
+BROAD = 10_000
+"""Pages that are ranked by their words at most."""
+CANDIDATES = 200
+DEEPEST = 1_000
+"""Results behind this one are not shown: narrow the query instead."""
+TITLE_WEIGHT = 5.0
+
+Ranked = list[tuple[int, float]]
+"""Page and how well its words fit, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result."""
+
+    page_id: int
+    job: str
+    url: str
+    title: list[Piece]
+    snippet: list[Piece]
+    score: float
+    relevance: float
+    topic: str
+    numbers: list[tuple[str, float]]
+    language: str
+    fetched_at: float
+    duplicates: int
+    """How many other pages say the same and are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A page of results."""
+
+    total: int
+    """Pages that fit, before results with the same address are shown as one."""
+    hits: list[Hit]
+    unfinished: int
+    """Stored pages that wait to be indexed."""
+
+
+def search(
+    store: Store, query: str, *, job: str | None = None, offset: int = 0, limit: int = 10
+) -> Answer:
+    """Return results *offset* to *offset* + *limit* for *query*; raise QueryError."""
+    if offset < 0 or not 1 <= limit <= 100 or offset + limit > DEEPEST:
+        raise QueryError(f"Results 1 to {DEEPEST:,} can be shown, at most 100 at a time.")
+    parsed = parse(query)
+    if job is not None:
+        parsed = parsed.narrowed("job", job)
+    with store.reading() as connection:
+        engine = _Tsvector(connection) if store.is_postgresql else _Fts5(connection)
+        total = engine.count(parsed)
+        wanted = max(CANDIDATES, 2 * (offset + limit))
+        found = engine.best(parsed, wanted) if total <= BROAD else engine.broad(parsed, wanted)
+        chosen = _ordered(connection, found)[offset : offset + limit]
+        hits = _hits(connection, chosen, stems_of(parsed.marked()))
+        waiting = connection.execute(select(func.count()).select_from(unfinished)).scalar_one()
+    return Answer(total, hits, int(waiting))
+
+
+def weighed(words: float, relevance: float) -> float:
+    """Return the score of a result: how its words fit, weighed by its relevance."""
+    return words * (0.4 + 0.6 * relevance)
+
+
+def _ordered(connection: Connection, found: Ranked) -> Ranked:
+    """Order by words and relevance; of pages with the same address the best remains."""
+    fits = dict(found)
+    query = select(pages.c.id, pages.c.key, pages.c.relevance).where(pages.c.id.in_(fits))
+    best: dict[int, tuple[float, int]] = {}
+    for page_id, key, relevance in connection.execute(query):
+        score = (weighed(fits[page_id], relevance), page_id)
+        best[key] = max(score, best.get(key, score))
+    return [(page_id, score) for score, page_id in sorted(best.values(), reverse=True)]
+
+
+def _hits(connection: Connection, chosen: Ranked, stems: frozenset[str]) -> list[Hit]:
+    scores = dict(chosen)
+    others = (
+        select(func.count())
+        .where(duplicates.c.kept_id == pages.c.id)
+        .scalar_subquery()
+        .label("others")
+    )
+    query = (
+        select(pages, contents.c.text, others)
+        .join(contents, contents.c.page_id == pages.c.id)
+        .where(pages.c.id.in_(scores))
+    )
+    rows = {row.id: row for row in connection.execute(query)}
+    return [_hit(rows[page_id], score, stems) for page_id, score in chosen if page_id in rows]
+
+
+def _hit(row: Row[Any], score: float, stems: frozenset[str]) -> Hit:
+    return Hit(
+        page_id=row.id,
+        job=row.job,
+        url=row.final_url or row.url,
+        title=mark(row.title, stems),
+        snippet=snippet(row.text, stems),
+        score=round(score, 4),
+        relevance=row.relevance,
+        topic=row.topic,
+        numbers=[(number, share) for number, share in row.numbers],
+        language=row.language,
+        fetched_at=row.fetched_at,
+        duplicates=row.others,
+    )
+
+
+class _Fts5:
+    """SQLite."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def count(self, query: Query) -> int:
+        """Return how many pages fit."""
+        statement = text("SELECT count(*) FROM search WHERE search MATCH :query")
+        return int(self.connection.execute(statement, {"query": self.render(query)}).scalar_one())
+
+    def best(self, query: Query, limit: int) -> Ranked:
+        """Return the pages whose words fit best."""
+        statement = text(
+            f"SELECT rowid, -bm25(search, {TITLE_WEIGHT}, 1.0, 0.0) AS fit FROM search"
+            " WHERE search MATCH :query ORDER BY fit DESC LIMIT :limit"
+        )
+        values = {"query": self.render(query), "limit": limit}
+        return [(row.rowid, row.fit) for row in self.connection.execute(statement, values)]
+
+    def broad(self, query: Query, limit: int) -> Ranked:
+        """Return the pages whose words fit best among the most relevant."""
+        statement = text(
+            f"SELECT rowid, -bm25(search, {TITLE_WEIGHT}, 1.0, 0.0) AS fit FROM search"
+            " WHERE search MATCH :query LIMIT :limit"
+        )
+        found: Ranked = []
+        for step in range(TIERS - 1, -1, -1):
+            match = self.render(query.narrowed("tier", str(step)))
+            values = {"query": match, "limit": BROAD - len(found)}
+            found += [(row.rowid, row.fit) for row in self.connection.execute(statement, values)]
+            if len(found) >= BROAD:
+                break
+        return sorted(found, key=lambda pair: pair[1], reverse=True)[:limit]
+
+    def render(self, query: Query) -> str:
+        """Return *query* in FTS5's language: every word is quoted, so nothing else is said."""
+        wanted = " AND ".join(
+            "(" + " OR ".join(map(self._term, choice)) + ")" for choice in query.wanted
+        )
+        if not query.excluded:
+            return wanted
+        return f"({wanted}) NOT ({' OR '.join(map(self._term, query.excluded))})"
+
+    @staticmethod
+    def _term(term: Term) -> str:
+        columns = f"{{{term.field or 'title text'}}}"
+        return f'{columns} : "{" ".join(term.tokens)}"'
+
+
+class _Tsvector:
+    """PostgreSQL."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def count(self, query: Query) -> int:
+        """Return how many pages fit."""
+        match, values = self.render(query)
+        statement = text(f"SELECT count(*) FROM contents WHERE document @@ ({match})")
+        return int(self.connection.execute(statement, values).scalar_one())
+
+    def best(self, query: Query, limit: int) -> Ranked:
+        """Return the pages whose words fit best."""
+        return self._ranked(query, "SELECT page_id, document FROM contents", "", limit)
+
+    def broad(self, query: Query, limit: int) -> Ranked:
+        """Return the pages whose words fit best among the most relevant."""
+        some = "SELECT page_id, document FROM contents JOIN pages ON pages.id = page_id"
+        return self._ranked(query, some, f"ORDER BY relevance DESC LIMIT {CANDIDATES * 5}", limit)
+
+    def _ranked(self, query: Query, some: str, only: str, limit: int) -> Ranked:
+        match, values = self.render(query)
+        # Weights of D (tags), C, B (text), A (title); 1 divides by the logarithm of the length.
+        statement = text(
+            "SELECT page_id, ts_rank(CAST('{0, 0, 0.2, 1}' AS real[]), document, query, 1) AS fit"
+            f" FROM (SELECT {match} AS query) AS q,"
+            f" LATERAL ({some} WHERE document @@ query {only}) AS some"
+            " ORDER BY fit DESC LIMIT :limit"
+        )
+        found = self.connection.execute(statement, values | {"limit": limit})
+        return [(row.page_id, row.fit) for row in found]
+
+    def render(self, query: Query) -> tuple[str, dict[str, str]]:
+        """Return *query* as an expression of tsqueries, and the values in it."""
+        values: dict[str, str] = {}
+
+        def one(term: Term) -> str:
+            name = f"q{len(values)}"
+            kind = {"title": "A", "tags": "D"}.get(term.field, "AB")
+            values[name] = " <-> ".join(f"'{token}':{kind}" for token in term.tokens)
+            language = "simple" if term.field == "tags" else "english"
+            return f"to_tsquery('{language}', :{name})"
+
+        wanted = " && ".join("(" + " || ".join(map(one, choice)) + ")" for choice in query.wanted)
+        excluded = "".join(f" && !!({one(term)})" for term in query.excluded)
+        return f"({wanted}){excluded}", values
