@@ -123,6 +123,12 @@ class TreasureConfig:
     retry_after_max_seconds: float = setting(
         86_400.0, "Longest Retry-After we wait for.", at_least=0
     )
+    retry_times: int = setting(
+        2, "How often a fetch that may yet succeed is tried again.", at_least=0, at_most=20
+    )
+    retry_seconds: float = setting(
+        5.0, "Wait before the first retry; each further one waits four times as long.", at_least=0
+    )
     obey_nofollow: bool = setting(True, "Whether rel=nofollow links stay unqueued.")
     sitemaps: bool = setting(True, "Whether sitemaps named in robots.txt are read for links.")
     contact: str = setting(

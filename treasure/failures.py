@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-MAX_ATTEMPTS = 3
-FIRST_WAIT_SECONDS = 5.0
+WAIT_FACTOR = 4.0
+"""Each retry waits this much longer than the one before."""
 
 _BY_NAME = {
     "TimeoutError": "timeout",
@@ -54,6 +54,6 @@ def worth_retrying(status: int, failure: str) -> bool:
     return temporary or failure.startswith(("SSL", "ConnectError", "OSError", "Connect"))
 
 
-def wait_seconds(attempts: int) -> float:
-    """Return how long to wait before attempt number *attempts* + 1."""
-    return FIRST_WAIT_SECONDS * float(4 ** max(0, attempts))
+def wait_seconds(attempts: int, first: float) -> float:
+    """Return how long to wait after *attempts* failed attempts and one more, starting at *first*."""
+    return float(first * WAIT_FACTOR ** max(0, attempts))

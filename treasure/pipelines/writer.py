@@ -72,6 +72,9 @@ class RepositoryWriter:
         limit = BACKLOG_BATCHES * self.bench.config.repository_batch_pages
         return now + 0.1 if self._broken or len(self._waiting) > limit else now
 
+    def taken(self, now: float) -> None:
+        """Nothing to note: what counts here is what arrives."""
+
     def add(self, draft: Draft, verdict: Verdict | None) -> None:
         """Write the page with the next batch, or queue its link again when it may yet succeed."""
         lease = draft.lease
@@ -79,12 +82,12 @@ class RepositoryWriter:
         if (
             lease is not None
             and draft.page is None
-            and lease.attempts + 1 < failures.MAX_ATTEMPTS
-            and failures.worth_retrying(draft.status, draft.failure)
             and isinstance(scheduler, FrontierScheduler)
+            and scheduler.attempts(lease) + 1 < failures.MAX_ATTEMPTS
+            and failures.worth_retrying(draft.status, draft.failure)
         ):
             self.crawler.stats.inc_value("treasure/retries")
-            scheduler.retry(lease, failures.wait_seconds(lease.attempts))
+            scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease)))
             return
         if lease is not None and draft.failure:
             self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
