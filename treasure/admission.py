@@ -26,9 +26,9 @@ REMEMBERED = 100_000
 
 # What is never a page. PDFs and the like are not here: their content type may be allowed.
 _ENDINGS = (
-    "7z aac apk avi avif bin bmp bz2 css deb dmg eot exe flac flv gif gz ico iso jar jpe jpeg jpg js"
-    " m4a m4v mid midi mkv mov mp3 mp4 mpeg mpg msi ogg ogv otf png rar rpm svg tar tgz tif tiff ttf"
-    " wav webm webp wma wmv woff woff2 xz zip"
+    "7z aac apk avi avif bin bmp bz2 css deb dmg eot exe flac flv gif gz ico iso jar jpe jpeg jpg"
+    " js m4a m4v mid midi mkv mov mp3 mp4 mpeg mpg msi ogg ogv otf png rar rpm svg tar tgz tif tiff"
+    " ttf wav webm webp wma wmv woff woff2 xz zip"
 )
 FILE_ENDINGS = frozenset(_ENDINGS.split())
 
