@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from treasure.ddc.numbers import NumberError, normal
+from treasure.ddc.numbers import NumberError, digits, normal, written
 from treasure.errors import LexiconError
 from treasure.text import STOP, STOP_WORDS, VOCABULARY, words
 
@@ -118,3 +118,37 @@ def problems(classes: Sequence[DeweyClass]) -> Iterator[Problem]:
             elif stems in found:
                 yield Problem(entry.origin, f"{term!r} has the same stems as {found[stems]!r}.")
             found.setdefault(stems, term)
+
+
+def add_terms(folder: Path, number: str, terms: Sequence[str], name: str = "") -> tuple[Path, bool]:
+    """Write *terms* into the line of *number*; return the file, and whether the line is new.
+
+    A new line needs a *name* and is put where its number belongs.
+    """
+    wanted = normal(number)
+    path = folder / "classes" / f"{wanted[0]}xx.txt"
+    entries = {entry.number: entry for entry in read_file(path)}
+    known = {stems_of(term) for term in entries[wanted].terms} if wanted in entries else set()
+    fresh: dict[tuple[str, ...], str] = {}
+    for term in terms:
+        if any(mark in term for mark in "|;\n"):
+            raise LexiconError(f"A term must not hold '|', ';' or a line break. Got {term!r}.")
+        if not stems_of(term):
+            raise LexiconError(f"{term!r} can never match: it has no words we keep.")
+        fresh.setdefault(stems_of(term), " ".join(term.split()))
+    added = [term for stems, term in fresh.items() if stems not in known]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if wanted in entries:
+        at = int(entries[wanted].origin.rpartition(":")[2]) - 1
+        lines[at] = "; ".join([lines[at].rstrip().rstrip(";"), *added])
+    elif not name:
+        raise LexiconError(f"{number} has no line yet. Give the class a short name with --name.")
+    else:
+        after = [
+            int(entry.origin.rpartition(":")[2])
+            for entry in entries.values()
+            if digits(entry.number).ljust(3, "0") < digits(wanted).ljust(3, "0")
+        ]
+        lines.insert(max(after, default=1), f"{written(wanted)} | {name} | {'; '.join(added)}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path, wanted not in entries

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,17 @@ def dump(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> bytes:
     padding = b" " * (-start % _ALIGN)
     size = (len(head) + len(padding)).to_bytes(8, "little")
     return MAGIC + size + head + padding + bytes(body)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write *data* to *path* at once: whoever has the old file mapped keeps the old one."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        fresh.write_bytes(data)
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise LexiconError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def open_file(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -81,9 +81,15 @@ class Galaxy:
             return 1.0
         return 0.5 * any(topic.startswith(number) for number in own for topic in topics)
 
+    def winners(self) -> tuple[str, ...]:
+        """Return the regions that won: those of a walk, else the class of the best number."""
+        if self.compared is not None:
+            return tuple(number for number, _ in self.numbers)
+        return tuple(digits(number)[:3] for number, _ in self.numbers[:1])
+
     def inside(self) -> NDArray[np.bool_]:
         """Return, for each hit, whether it is in the topic boundary; the rest are outliers."""
-        under = self.lexicon.under(tuple(number for number, _ in self.numbers))
+        under = self.lexicon.under(self.winners())
         terms = np.unique(self.dot_term[under[self.dot_number]])
         return np.isin(self.hits.term, terms)
 

@@ -34,6 +34,7 @@ _TEMPER = 0.4
 _LEAN = (10.0, 10.0, 20.0)
 """How many terms' worth a class leans on its division, that on its main class, that on all."""
 _SHRINKAGE = 0.1
+_CHUNK = 4096
 
 Floats = NDArray[np.float64]
 
@@ -93,11 +94,12 @@ def _kin(
     )
     examples = np.array([(vectors[t] * information[t, None]).sum(axis=0) for t in map(list, terms)])
     speak = _discriminant(_unit(examples), (postings @ to_class).tocoo(), classes)
-    found = _strongest(sp.csr_matrix(speak(vectors[known])), MOST_DOTS)
+    parts = [known[at : at + _CHUNK] for at in range(0, len(known), _CHUNK)]
+    found = sp.vstack([_best_columns(speak(vectors[part])) for part in parts])
 
     bare = {class_of(n): at for at, n in reversed(list(enumerate(numbers))) if len(digits(n)) <= 3}
     columns = np.array([bare[name] for name in classes])
-    entries = found.tocoo()
+    entries = sp.coo_matrix(found)
     return _rows_to_one(
         sp.csr_matrix(
             (entries.data, (known[entries.row], columns[entries.col])),
@@ -140,6 +142,15 @@ def _discriminant(
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
     return speak
+
+
+def _best_columns(rows: Floats) -> sp.csr_matrix:
+    """Return the ``MOST_DOTS`` largest entries of each row."""
+    most = min(MOST_DOTS, rows.shape[1])
+    best = np.sort(np.argpartition(-rows, most - 1, axis=1)[:, :most], axis=1)
+    values = np.take_along_axis(rows, best, axis=1)
+    starts = np.arange(len(rows) + 1) * most
+    return sp.csr_matrix((values.ravel(), best.ravel(), starts), shape=rows.shape)
 
 
 def _strongest(matrix: sp.csr_matrix, most: int) -> sp.csr_matrix:

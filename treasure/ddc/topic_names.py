@@ -1,9 +1,11 @@
 """From a topic's name to Dewey numbers: "butterflies" -> 595.789.
 
-A class is meant when its own name is the topic's, or part of it is ("insects, spiders and
-crustaceans"); else when the topic is one of its terms, the better the nearer to the front of the
-class's line. Where neither holds, the words of the name are classified like a short text, and
-the caller should say that it is a guess.
+A class is meant when its own name is the topic's, or part of it is ("planets and asteroids"); else
+when the topic is one of its terms, the better the nearer to the front of the class's line. Of a
+class and one below it that fit about as well, the more precise is meant. Stems bring plurals
+together, but also "university" and "universe": a match that only stems make counts less. Where
+nothing matches, the words of the name are classified like a short text, and the caller should say
+that it is a guess.
 """
 
 from __future__ import annotations
@@ -12,16 +14,19 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-import numpy as np
-
 from treasure.ddc.classes import stems_of
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import digits
 from treasure.ddc.weighted import WeightedGalaxy
-
-_PARTS = re.compile(r",|;|/|\(|\)|\band\b|\bof\b|\bin\b|\bfor\b")
+from treasure.text import words
 
 NAME, PART, TERM, GUESS = "name", "part of name", "term", "words"
+
+_PARTS = re.compile(r",|;|/|\(|\)|\band\b")
+_STEM_ONLY = 0.5
+_SECOND_REASON = 0.25
+_PRECISE = 0.8
+"""A number below another is preferred when it fits at least this well in comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,52 +44,42 @@ class TopicNames:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._names: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        self._parts: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        self._classes: dict[tuple[str, ...], list[tuple[str, str, float, str]]] = defaultdict(list)
         for number in lexicon.numbers:
+            if number not in lexicon:
+                continue
             name = lexicon.name(number)
-            self._names[stems_of(name)].append(number)
-            for part in _PARTS.split(name):
-                self._parts[stems_of(part)].append(number)
+            self._classes[stems_of(name)].append((number, name, 1.0, NAME))
+            parts = [part.strip() for part in _PARTS.split(name) if part.strip()]
+            for place, part in enumerate(parts):
+                if part != name:
+                    fit = 0.45 + 0.3 / len(parts) + 0.05 * (place == 0)
+                    self._classes[stems_of(part)].append((number, part, fit, PART))
 
     def candidates(self, name: str, most: int = 8) -> list[Candidate]:
         """Return what *name* may mean, best first; empty when none of its words is known."""
-        found: dict[str, tuple[float, str]] = {}
-
-        def offer(number: str, fit: float, why: str) -> None:
-            old = found.get(number)
-            if old is None:
-                found[number] = (fit, why)
-            else:  # two reasons are better than one
-                found[number] = (
-                    max(old[0], fit) + 0.25 * min(old[0], fit),
-                    max(old, (fit, why))[1],
-                )
-
-        stems = stems_of(name)
-        for number in self._names.get(stems, ()):
-            offer(number, 1.0, NAME)
-        for number in self._parts.get(stems, ()):
-            if number not in found:
-                offer(number, 0.6, PART)
+        reasons: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        for number, text, fit, why in self._classes.get(stems_of(name), ()):
+            reasons[number].append((fit * _likeness(name, text), why))
         for number, fit in self._as_term(name):
-            offer(number, fit, TERM)
-        if not found:
+            reasons[number].append((fit, TERM))
+        if not reasons:
             galaxy = WeightedGalaxy(self.lexicon).classify_text(name)
             for number, share in galaxy.numbers:
-                offer(number, 0.3 * share, GUESS)
-        ranked = sorted(found.items(), key=lambda item: (-item[1][0], digits(item[0])))
-        return [
-            Candidate(number, self.lexicon.name(number), round(min(fit, 1.0), 3), why)
-            for number, (fit, why) in ranked[:most]
+                reasons[number].append((0.3 * share, GUESS))
+        found = [
+            Candidate(number, self.lexicon.name(number), *_joined(given))
+            for number, given in reasons.items()
         ]
+        found.sort(key=lambda candidate: (-candidate.fit, digits(candidate.number)))
+        return _precise_first(found)[:most]
 
     def neighbours(self, number: str, most: int = 8) -> list[Candidate]:
         """Return the classes around *number*: below it, then beside it."""
         own = digits(number)
-        numbers = [n for n in self.lexicon.numbers if n != number]
-        below = [n for n in numbers if digits(n).startswith(own)]
-        beside = [n for n in numbers if len(digits(n)) == len(own) and digits(n)[:-1] == own[:-1]]
+        named = [n for n in self.lexicon.numbers if n != number and n in self.lexicon]
+        below = [n for n in named if digits(n).startswith(own)]
+        beside = [n for n in named if len(digits(n)) == len(own) and digits(n)[:-1] == own[:-1]]
         return [
             Candidate(n, self.lexicon.name(n), 0.0, why)
             for group, why in ((below, "below"), (beside, "beside"))
@@ -95,8 +90,49 @@ class TopicNames:
         term = self.lexicon.find(name)
         if term is None:
             return []
-        span = slice(self.lexicon.posting_start[term], self.lexicon.posting_start[term + 1])
-        places = self.lexicon.posting_place[span]
-        fits = 0.3 + 0.2 / (1 + np.minimum(places, 20) / 4)
-        numbers = self.lexicon.posting_number[span]
-        return [(self.lexicon.numbers[n], float(f)) for n, f in zip(numbers, fits, strict=True)]
+        likeness = _likeness(name, self.lexicon.term(term))
+        start, stop = self.lexicon.posting_start[term : term + 2]
+        return [
+            (self.lexicon.numbers[number], likeness * (0.3 + 0.2 / (1 + min(place, 20) / 4)))
+            for number, place in zip(
+                self.lexicon.posting_number[start:stop].tolist(),
+                self.lexicon.posting_place[start:stop].tolist(),
+                strict=True,
+            )
+        ]
+
+
+def _joined(reasons: list[tuple[float, str]]) -> tuple[float, str]:
+    """Return the best reason; a second one makes it a little better."""
+    best, *others = sorted(reasons, reverse=True)
+    fit = best[0] + _SECOND_REASON * sum(fit for fit, _ in others)
+    return round(min(fit, 1.0), 3), best[1]
+
+
+def _precise_first(found: list[Candidate]) -> list[Candidate]:
+    """Move the best candidate below the first one to the front when it fits about as well."""
+    if not found:
+        return found
+    first = found[0]
+    for candidate in found[1:]:
+        if candidate.fit < _PRECISE * first.fit:
+            break
+        if digits(candidate.number).startswith(digits(first.number)) and first.why != NAME:
+            return [candidate, *(other for other in found if other is not candidate)]
+    return found
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return 1 for texts that differ in number at most ("city", "cities"), less for others."""
+    return 1.0 if _singular(one) == _singular(other) else _STEM_ONLY
+
+
+def _singular(text: str) -> list[str]:
+    return [
+        re.sub(r"(?<=[^aeious])ies$|(?<=ch|sh|ss|.x)es$|(?<=[^s])s$", _ending, w)
+        for w in words(text)
+    ]
+
+
+def _ending(match: re.Match[str]) -> str:
+    return "y" if match.group() == "ies" else ""

@@ -33,6 +33,8 @@ OPENING_WORDS = 15
 OPENING_WEIGHT = 3.0
 DIVISION, MAIN_CLASS = 0.3, 0.2
 """What a class gains from the weight of its division and of its main class."""
+MOST_GAIN = 4.0
+"""It gains at most this many times its own weight: neighbours alone make no number."""
 MOST_NUMBERS = 10
 """How many numbers a galaxy names."""
 MAJORITY = 0.5
@@ -143,7 +145,7 @@ class WeightedGalaxy:
             return ()
         gain = DIVISION * _sums(self._division_of, own)[self._division_of]
         gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
-        ranks = np.where(own > 0, own + gain, 0.0)
+        ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
         best = np.argsort(-ranks, kind="stable")[:MOST_NUMBERS]
         return tuple(
