@@ -93,15 +93,13 @@ def read_subjects() -> dict[str, Subject]:
 @cache
 def read_languages() -> dict[str, Language]:
     """Return the languages by their ISO 639-1 code."""
-    return {
-        code: Language(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in row.items()
-            }
-        )
-        for code, row in _data("demo_templates.toml").items()
-    }
+    languages = {}
+    for code, row in _data("demo_templates.toml").items():
+        texts: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+        }
+        languages[code] = Language(**texts)
+    return languages
 
 
 def titles(subject: Subject, random: Random) -> list[tuple[str, str]]:

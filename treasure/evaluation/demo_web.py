@@ -24,7 +24,7 @@ from xml.sax.saxutils import escape
 from treasure.evaluation.demo_sentences import Subject, read_languages, read_subjects, titles
 from treasure.evaluation.demo_site import BROKEN, LAYOUTS, Anchor, DemoPage, render
 from treasure.evaluation.virtual_web import Response, WebTopic
-from treasure.evaluation.web_builder import TOPICS, WEB, write_web
+from treasure.evaluation.web_writer import TOPICS, WEB, write_web
 
 SEED = 1
 OPEN_PAGES, ISLAND_PAGES = 58, 44
@@ -41,6 +41,7 @@ DIRECTORY, ENCYCLOPEDIA = "http://directory.example", "https://encyclopedia.exam
 NEWS, BLOGS, FORUM = "http://news.example", "http://blogs.example", "http://forum.example"
 FARMS = ("http://best-links.example", "http://top-sites.example")
 SEEDS = (DIRECTORY + "/", "http://www.townhall.example/", "http://www.twosuitcases.example/")
+EVENTS = "/events/"
 _HTML = "text/html"
 
 
@@ -298,9 +299,7 @@ class DemoWeb:
         site = self.sites[town.hosts[0]]
         months = [(year, month) for year in CALENDAR_YEARS for month in range(1, 13)]
         pages = [
-            self._page(
-                site, f"/calendar/{y}-{m:02}.html", f"Calendar {m}/{y}", town, "the calendar", 25
-            )
+            self._page(site, f"{EVENTS}{y}-{m:02}.html", f"What is on, {m}/{y}", town, "events", 25)
             for y, m in months
         ]
         for before, page in pairwise(pages):
@@ -310,7 +309,7 @@ class DemoWeb:
             page.listed.append(Anchor(pages[pages.index(page) - 12].url, "A year earlier"))
         middle = pages[len(pages) // 2]
         for page in site.pages:
-            page.nav = [*(page.nav or site.home.nav), Anchor(middle.url, "Calendar of the town")]
+            page.nav = [*(page.nav or site.home.nav), Anchor(middle.url, "What is on")]
 
     # -- links between pages and between sites
 
@@ -321,7 +320,7 @@ class DemoWeb:
             for site in self.sites.values()
             if site.base not in islands and site.base not in FARMS
             for page in site.articles
-            if "/calendar/" not in page.url
+            if EVENTS not in page.url
         ]
         by_topic: dict[str, list[DemoPage]] = {}
         for page in reachable:
@@ -331,7 +330,7 @@ class DemoWeb:
                 continue
             siblings = site.articles
             for page in siblings:
-                if "/calendar/" in page.url:
+                if EVENTS in page.url:
                     continue
                 random = self._random("links", page.url)
                 own = [other for other in siblings if other.subject is page.subject]
@@ -388,7 +387,7 @@ class DemoWeb:
 
 def _rest(site: Site) -> Iterator[Response]:
     """Return robots.txt, sitemap, moved pages, errors and whatever is no page."""
-    addresses = [page.url for page in site.pages if "/calendar/" not in page.url]
+    addresses = [page.url for page in site.pages if EVENTS not in page.url]
     robots = (
         f"User-agent: *\nDisallow: /private/\nDisallow: /search\nSitemap: {site.base}/sitemap.xml\n"
     )
@@ -441,7 +440,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     package = files(__package__)
     for name in (
-        "demo_sentences.py", "demo_site.py", "demo_web.py", "web_builder.py",
+        "demo_sentences.py", "demo_site.py", "demo_web.py", "web_writer.py",
         "data/demo_subjects.toml", "data/demo_templates.toml",
     ):  # fmt: skip
         digest.update(package.joinpath(*name.split("/")).read_bytes())
