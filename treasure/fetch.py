@@ -98,3 +98,10 @@ def _body(response: http.client.HTTPResponse, url: str) -> bytes:
     if len(raw) > MAX_BYTES:
         raise FetchError(f"{url} is larger than {MAX_BYTES:,} bytes.")
     return raw
+
+
+def fetch_robots(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> str:
+    """Return the robots.txt of the host of *url*; empty when there is none to be had."""
+    agent = f"treasure/{__version__} (+{contact})" if contact else f"treasure/{__version__}"
+    response, body = _get(join(url, "/robots.txt"), policy or AddressPolicy(), agent)
+    return body.decode("utf-8", "replace") if response.status == 200 else ""
