@@ -10,6 +10,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -162,14 +163,15 @@ def redis_url(redis_server: RedisServer) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """A PostgreSQL of our own; gives the SQLAlchemy URL of its database ``postgres``."""
     homes = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     binary = str(homes[-1]) if homes else shutil.which("postgres")
     if not binary:
         missing("PostgreSQL")
         return
-    folder, port = tmp_path_factory.mktemp("postgres"), free_port()
+    # Not in pytest's folder: every pytest that starts closes it to other users, under our feet.
+    folder, port = Path(tempfile.mkdtemp(prefix="treasure-postgres-")), free_port()
     user = _owner_of_postgres(folder)
     data, log = folder / "data", folder / "postgres.log"
     initdb = str(Path(binary).with_name("initdb"))
@@ -192,8 +194,11 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except psycopg.OperationalError:
             return False
 
-    with running(command, ready, log=log, user=user):
-        yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+    try:
+        with running(command, ready, log=log, user=user):
+            yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -218,9 +223,4 @@ def _owner_of_postgres(folder: Path) -> str | None:
     user = "postgres" if "postgres" in names else "nobody"
     record = pwd.getpwnam(user)
     os.chown(folder, record.pw_uid, record.pw_gid)
-    for parent in folder.parents:  # pytest's folders are closed to others
-        if os.access(parent, os.W_OK) and parent.stat().st_uid == 0 and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o011)
-        if parent == Path("/tmp"):
-            break
     return user

@@ -90,7 +90,8 @@ def _write(store: Store, batch: Sequence[Finished]) -> None:
     """Write back what is still as it was read."""
     ids = [page.row.id for page in batch]
     with store.writing() as connection:
-        query = select(pages.c.id, pages.c.fetched_at).where(pages.c.id.in_(ids))
+        query = select(pages.c.id, pages.c.fetched_at).where(pages.c.id.in_(ids)).with_for_update()
+        query = query.order_by(pages.c.key, pages.c.job)  # the order in which the store writes
         now = {row.id: row.fetched_at for row in connection.execute(query)}
         batch = [page for page in batch if now.get(page.row.id) == page.row.fetched_at]
         done = [page.row.id for page in batch]

@@ -208,7 +208,7 @@ class _Tsvector:
         statement = text(
             "SELECT page_id, ts_rank(CAST('{0, 0, 0.2, 1}' AS real[]), document, query, 1) AS fit"
             f" FROM (SELECT {match} AS query) AS q,"
-            f" LATERAL ({some} WHERE document @@ query {only}) AS some"
+            f" LATERAL ({some} WHERE document @@ query {only}) AS found"
             " ORDER BY fit DESC LIMIT :limit"
         )
         found = self.connection.execute(statement, values | {"limit": limit})

@@ -64,9 +64,9 @@ class Store(JobStore):
         links = {a: packing.targets(record.links) for a, record in full.items()}
         with self.writing() as connection:
             known = _page_ids(connection, latest)
+            upsert(connection, pages, rows, ("key", "job"))
             if known:
                 _forget(connection, known.values())
-            upsert(connection, pages, rows, ("key", "job"))
             ids = _page_ids(connection, latest)
             body_ids = _keep_bodies(connection, packed)
             for address, row in content.items():
@@ -155,8 +155,12 @@ def _has_content(record: PageRecord) -> bool:
 def _page_ids(connection: Connection, addresses: Iterable[Address]) -> dict[Address, int]:
     """Return the row number of each known address."""
     wanted = set(addresses)
-    query = select(pages.c.job, pages.c.key, pages.c.id).where(
-        pages.c.key.in_([key for _, key in wanted])
+    query = (
+        select(pages.c.job, pages.c.key, pages.c.id)
+        .where(pages.c.key.in_([key for _, key in wanted]))
+        # Locked in one order, so that two writers never wait for each other in a circle.
+        .order_by(pages.c.key, pages.c.job)
+        .with_for_update()
     )
     found = {(job, key): page_id for job, key, page_id in connection.execute(query)}
     return {address: found[address] for address in wanted & found.keys()}
@@ -178,7 +182,7 @@ def _forget(connection: Connection, page_ids: Iterable[int]) -> None:
 
 def _keep_bodies(connection: Connection, packed: Mapping[bytes, bytes]) -> dict[bytes, int]:
     """Store bodies that are new; return the row number of each."""
-    rows = [{"digest": digest, "html": html} for digest, html in packed.items()]
+    rows = [{"digest": digest, "html": html} for digest, html in sorted(packed.items())]
     upsert(connection, bodies, rows, ("digest",), keep=("html",))
     query = select(bodies.c.digest, bodies.c.id).where(bodies.c.digest.in_(packed))
     return {bytes(digest): body_id for digest, body_id in connection.execute(query)}
