@@ -13,6 +13,10 @@ from typing import Protocol
 from treasure.ddc.judge import Judge
 from treasure.pages import Link, Page, Verdict
 from treasure.strategies.base import Arrival, Strategy
+from treasure.urls import canonical, url_key
+
+SEED_SCORE = 1.0
+"""Seeds are fetched first, whatever a page that links to one of them is worth."""
 
 
 class Observer(Protocol):
@@ -35,23 +39,41 @@ class Decision:
 class Crawl:
     """Judge, learn, score: once per page."""
 
-    def __init__(self, judge: Judge, strategy: Strategy, observers: Sequence[Observer] = ()) -> None:
+    def __init__(
+        self, judge: Judge, strategy: Strategy, observers: Sequence[Observer] = ()
+    ) -> None:
         self.judge = judge
         self.strategy = strategy
         self.observers = observers
+        self._seeds = {url_key(canonical(seed)) for seed in strategy.brief.seeds}
 
     def arrived(
         self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
     ) -> Decision:
         """Decide about *page*, which came in for the queued *url*, and its admissible *links*."""
+        self._seeds.discard(url_key(url))
         verdict = self.judge.verdict(page)
         arrival = Arrival(url, page, verdict, depth, score)
         self.strategy.learn(arrival)
         for observer in self.observers:
             observer.observe(arrival, links)
         scores = self.strategy.score(arrival, links) if links else []
+        rescored = self.strategy.rescored()
+        if self._seeds:
+            scores = [
+                SEED_SCORE if url_key(link.url) in self._seeds else score
+                for link, score in zip(links, scores, strict=True)
+            ]
+            rescored = {key: s for key, s in rescored.items() if key not in self._seeds}
+        return Decision(verdict, links, scores, rescored)
+
+    def listed(self, page: Page, links: Sequence[Link]) -> Decision:
+        """Score links of a mere list, such as a sitemap: nothing is judged or learned."""
+        verdict = Verdict(0.0, False, unsure=True, reason="a list of links")
+        scores = self.strategy.score(Arrival(page.url, page, verdict), links) if links else []
         return Decision(verdict, links, scores, self.strategy.rescored())
 
     def failed(self, url: str) -> None:
         """Take in that *url* led nowhere."""
+        self._seeds.discard(url_key(url))
         self.strategy.failed(url)

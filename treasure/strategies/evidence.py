@@ -23,6 +23,7 @@ COLUMNS: dict[str, tuple[Any, int]] = {
     "host": (np.int32, 0),
     "folder": (np.int32, 0),
     "section": (np.int32, 0),
+    "shape": (np.int32, 0),
     "in_links": (np.float32, 0),
     "pages": (np.int32, WITNESSES),
     "lists": (np.int32, WITNESSES),

@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MAX_STEP = 2.0
-"""Longest Newton step in one weight: the first outcomes are few and often all alike."""
-
 
 def sigmoid(values: Floats) -> Floats:
     """Return 1 / (1 + e^-x)."""
@@ -53,18 +50,31 @@ class LinkModel:
         """Change what was found, after the judge has learned more."""
         self._labels[places] = outcomes
 
-    def refit(self, steps: int = 3) -> None:
-        """Move the weights to what the outcomes say."""
+    def refit(self, steps: int = 4) -> None:
+        """Move the weights to what the outcomes say, by Newton steps that never overshoot."""
         count = min(self.outcomes, self._memory)
         if not count:
             return
         rows, labels = self._rows[:count], self._labels[:count]
+        loss = self._loss(self.weights, rows, labels)
         for _ in range(steps):
             chance = sigmoid(rows @ self.weights)
             gradient = rows.T @ (chance - labels) + self.precision * (self.weights - self.prior)
             curve = (rows * (chance * (1.0 - chance))[:, None]).T @ rows
             step = np.linalg.solve(curve + np.diag(self.precision), gradient)
-            self.weights = self.weights - np.clip(step, -MAX_STEP, MAX_STEP)
+            for shorter in (1.0, 0.5, 0.25, 0.1, 0.03):
+                moved = self.weights - shorter * step
+                new_loss = self._loss(moved, rows, labels)
+                if new_loss < loss:
+                    self.weights, loss = moved, new_loss
+                    break
+            else:
+                return
+
+    def _loss(self, weights: Floats, rows: Floats, labels: Floats) -> float:
+        margins = rows @ weights
+        pull = 0.5 * float(self.precision @ (weights - self.prior) ** 2)
+        return float(np.sum(np.logaddexp(0.0, margins) - labels * margins)) + pull
 
     def probability(self, features: Floats) -> Floats:
         """Return the chance of each row of *features*."""

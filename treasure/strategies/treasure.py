@@ -16,7 +16,7 @@ from treasure.strategies.evidence import ANCHOR_TERMS, URL_TERMS, WITNESSES, Evi
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.rates import NamedTally, Tally
 from treasure.text import VOCABULARY, words
-from treasure.urls import host_of, url_key
+from treasure.urls import canonical, host_of, url_key
 
 FEATURES = {
     "bias": -2.0,
@@ -31,8 +31,8 @@ FEATURES = {
     "heading": 0.2,
     "main_heading": 0.2,
     "block": 0.2,
-    "host": 0.2,
-    "folder": 0.2,
+    "host": 0.5,
+    "folder": 0.3,
     "section": 0.3,
     "path": 0.3,
     "hub": 0.5,
@@ -59,6 +59,7 @@ class Treasure(Strategy):
         refit_every: int = 10,
         rescore_every: int = 10,
         without: Sequence[str] = (),
+        use_example_links: bool = True,
         prior: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(brief)
@@ -74,6 +75,9 @@ class Treasure(Strategy):
         self.sections: NamedTally[str] = NamedTally(200_000)
         self.paths: NamedTally[tuple[int, str]] = NamedTally(200_000)
         self.hubs = Tally(1 << 18)
+        self.shapes: NamedTally[str] = NamedTally(50_000)
+        self.life = {n: Life(t) for n, t in (("section", self.sections), ("folder", self.folders), ("shape", self.shapes), ("path", self.paths))}
+        self.dead: set[int] = set()
         self.lists = Tally(1 << 20)
         self.page_relevance = np.zeros(1 << 18)
         self.page_distance = np.zeros(1 << 18)
@@ -82,10 +86,14 @@ class Treasure(Strategy):
         self.arrivals = 0
         self._changed: dict[int, float] = {}
         self._version = -1
-        for page in brief.examples:
-            self.outcome[url_key(page.url)] = 1.0
+        self.hints: dict[int, float] = {}
         for page in brief.background:
-            self.outcome.setdefault(url_key(page.url), self.judge.verdict(page).relevance)
+            self.hints[url_key(page.url)] = self.judge.verdict(page).relevance
+        for page in brief.examples:
+            self.hints[url_key(page.url)] = 1.0
+        if use_example_links:
+            for page in brief.examples:
+                self._witness(page, 1.0, 0.0, _canonical_links(page))
 
     # -- learning
 
@@ -95,8 +103,26 @@ class Treasure(Strategy):
             self.outcome[url_key(arrival.page.url)] = arrival.verdict.relevance
 
     def failed(self, url: str) -> None:
-        self._outcome(url, 0.0)
+        key = url_key(url)
+        row = self.evidence.rows.get(key)
+        if row is not None:
+            self._alive(row, 0.0)
+            self.evidence.drop(key)
+        self.dead.add(key)
         self._tick()
+
+    def _alive(self, row: int, alive: float) -> None:
+        e = self.evidence
+        for name in ("section", "folder", "shape"):
+            self.life[name].add([int(getattr(e, name)[row])], alive)
+        self.life["path"].add(e.paths[row], alive)
+
+    def life_chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        e = self.evidence
+        chance = np.full(rows.size, 0.95)
+        for name in ("section", "folder", "shape"):
+            chance = np.minimum(chance, self.life[name].rate(getattr(e, name)[rows], 0.95, 1.0))
+        return np.minimum(chance, self.life["path"].pooled(e.paths[rows], 0.95, 1.0))
 
     def _outcome(self, url: str, relevance: float) -> None:
         key = url_key(url)
@@ -107,6 +133,7 @@ class Treasure(Strategy):
         e = self.evidence
         rows = np.array([row])
         self.model.add(self.features(rows)[0], relevance)
+        self._alive(row, 1.0)
         self.hosts.add([int(e.host[row])], relevance)
         self.folders.add([int(e.folder[row])], relevance)
         self.sections.add([int(e.section[row])], relevance)
@@ -114,23 +141,47 @@ class Treasure(Strategy):
         self.hubs.add(e.pages[row], relevance)
         self.lists.add(e.lists[row], relevance)
         self.total += (relevance, 1.0)
+        self._came = (key, float(e.distance[row]))
         e.drop(key)
 
     # -- scoring
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
-        page, e = arrival.page, self.evidence
-        keys = [url_key(link.url) for link in links]
-        number = self.hubs.new()
+        e = self.evidence
         r = arrival.verdict.relevance
+        own = 0.0 if r >= 0.5 else self._distance(arrival)
+        keys = [url_key(link.url) for link in links]
+        touched = self._witness(arrival.page, r, own, links)
+        self._tick()
+        rows = np.fromiter(touched, np.int64, len(touched))
+        if rows.size:
+            e.score[rows] = self.chance(rows)
+            e.sent[rows] = e.score[rows]
+        answer = []
+        for key in keys:
+            row = e.rows.get(key)
+            answer.append(FLOOR if row is None else max(FLOOR, float(e.score[row])))
+        return answer
+
+    def chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.model.probability(self.features(rows)) * self.life_chance(rows)
+
+    def _witness(
+        self, page: Page, r: float, own: float, links: Sequence[Link]
+    ) -> dict[int, int]:
+        e = self.evidence
+        number = self.hubs.new()
         self.page_relevance[number] = r
-        own = self.page_distance[number] = 0 if r >= 0.5 else self._distance(arrival)
+        self.page_distance[number] = own
         scores = self._span_scores(page, links)
         lists: dict[Any, int] = {}
         terms = page.terms.tolist()
         host = host_of(page.url)
         touched: dict[int, int] = {}
-        for i, (link, key) in enumerate(zip(links, keys, strict=True)):
+        for i, link in enumerate(links):
+            key = url_key(link.url)
+            if key in self.dead:
+                continue
             block = page.blocks[link.block]
             place = lists.get(block.whole)
             if place is None:
@@ -141,6 +192,10 @@ class Treasure(Strategy):
                 self.hubs.add([number], known)
                 self.lists.add([place], known)
                 continue
+            known = self.hints.get(key)
+            if known is not None:
+                self.hubs.add([number], known)
+                self.lists.add([place], known)
             row = e.rows.get(key)
             if row is None:
                 row = self._new_row(key, link.url)
@@ -162,23 +217,11 @@ class Treasure(Strategy):
             e.distance[row] = min(e.distance[row], own + 1)
             anchor = [t for t in terms[link.anchor.start : link.anchor.stop] if t >= 0]
             self._add_terms(e.anchor_terms[row], anchor)
-        self._tick()
-        rows = np.fromiter(touched, np.int64, len(touched))
-        if rows.size:
-            e.score[rows] = self.model.probability(self.features(rows))
-            e.sent[rows] = e.score[rows]
-        answer = []
-        for key in keys:
-            row = e.rows.get(key)
-            answer.append(FLOOR if row is None else max(FLOOR, float(e.score[row])))
-        return answer
+        return touched
 
     def _distance(self, arrival: Arrival) -> float:
-        return (
-            min(self._taken_distance.pop(arrival.url, 0.0), 8.0)
-            if hasattr(self, "_taken_distance")
-            else 1.0
-        )
+        came = getattr(self, "_came", None)
+        return came[1] if came and came[0] == url_key(arrival.url) else 1.0
 
     def _new_row(self, key: int, url: str) -> int:
         e = self.evidence
@@ -189,6 +232,7 @@ class Treasure(Strategy):
         e.host[row] = self.hosts.number(host)
         e.folder[row] = self.folders.number(f"{host}/{folder}")
         e.section[row] = self.sections.number(f"{host}/{folder.split('/', 1)[0]}")
+        e.shape[row] = self.shapes.number(host + "." + last.partition("?")[0].partition(".")[2][-12:])
         spelled = _CAMEL.sub(" ", unquote(path, errors="replace"))
         ids = [VOCABULARY[w] for w in words(spelled)[-URL_TERMS:] if w not in _NOISE]
         self._add_terms(e.url_terms[row], [t for t in ids if t >= 0])
@@ -231,7 +275,7 @@ class Treasure(Strategy):
         count = np.maximum(here.sum(1), 1)
         rel = np.where(here, self.page_relevance[pages], 0.0)
         total = rel.sum(1)
-        base = float(self.total[0] / self.total[1])
+        base = max(0.12, float(self.total[0] / self.total[1]))
         j = self.judge
         hub = self.hubs.pooled(pages, base, 3.0)
         col = {
@@ -269,8 +313,7 @@ class Treasure(Strategy):
         if self.arrivals % self.rescore_every == 0:
             e = self.evidence
             rows = np.flatnonzero(e.alive[: e.size])
-            scores = self.model.probability(self.features(rows))
-            e.score[rows] = scores
+            e.score[rows] = self.chance(rows)
             self._emit(rows)
 
     def _emit(self, rows: NDArray[np.int64], top: int = 256) -> None:
@@ -289,6 +332,41 @@ class Treasure(Strategy):
     def rescored(self) -> Mapping[int, float]:
         changed, self._changed = self._changed, {}
         return changed
+
+
+def _canonical_links(page: Page) -> list[Link]:
+    links = []
+    for link in page.links:
+        url = canonical(link.url)
+        if url and url != page.url:
+            links.append(link._replace(url=url))
+    return links
+
+
+class Life(Tally):
+    """Tally in step with another."""
+
+    def __init__(self, other: Tally) -> None:
+        super().__init__(other.limit)
+        self.other = other
+
+    def add(self, kinds: Any, success: float, trials: float = 1.0) -> None:
+        self._grow()
+        super().add(kinds, success, trials)
+
+    def _grow(self) -> None:
+        if self._trials.size != self.other._trials.size:
+            n = self.other._trials.size - self._trials.size
+            self._trials = np.append(self._trials, np.zeros(n))
+            self._successes = np.append(self._successes, np.zeros(n))
+
+    def rate(self, kinds: Any, expected: Any, strength: float) -> Any:
+        self._grow()
+        return super().rate(kinds, expected, strength)
+
+    def pooled(self, kinds: Any, expected: Any, strength: float) -> Any:
+        self._grow()
+        return super().pooled(kinds, expected, strength)
 
 
 def _logit(p: Any) -> Any:
