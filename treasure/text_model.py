@@ -24,6 +24,7 @@ Terms = NDArray[np.int32]
 
 _NOISE = frozenset(
     ("http", "https", "www", "htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi")
+    + ("com", "org", "net", "index")
 )
 _WORD_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

@@ -24,9 +24,9 @@ MAX_REMEMBERED = 200_000
 class Bounded(OrderedDict[Key, Value]):
     """A dict of at most *limit* entries: a new one pushes the oldest out."""
 
-    def __init__(self, limit: int = MAX_REMEMBERED) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         super().__init__()
-        self.limit = limit
+        self.limit = MAX_REMEMBERED if limit is None else limit
 
     def __setitem__(self, key: Key, value: Value) -> None:
         super().__setitem__(key, value)

@@ -1,4 +1,4 @@
-"""Scores from unbounded values: monotone, so that the order is the paper's; and repeatable draws."""
+"""Scores from unbounded values, monotone so that the order of the paper stays; repeatable draws."""
 
 from __future__ import annotations
 
