@@ -40,6 +40,7 @@ try:
         AuthenticationError,
         AuthorizationError,
         NoPermissionError,
+        OutOfMemoryError,
         RedisError,
     )
     from redis.retry import Retry
@@ -312,7 +313,8 @@ class RedisFrontier:
             self._doubtful = True
             self._beaten = -inf
             reason = str(error) or type(error).__name__
-            full = " It is full: raise maxmemory." if reason.startswith("OOM") else ""
+            full = " It is full: raise maxmemory." if isinstance(error, OutOfMemoryError) else ""
+            reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
 
     def _out(self, at: float) -> str:
