@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, default_settings
 
-from treasure import workbench
+from treasure import __version__, workbench
 from treasure.config import TreasureConfig
+from treasure.contact import check_contact, with_contact
 from treasure.errors import UnavailableError, UserError
 from treasure.workbench import Workbench
 
@@ -41,7 +42,18 @@ ITEM_PIPELINES = {
     "treasure.pipelines.ddc_filter.DdcFilterPipeline": 100,
     "treasure.pipelines.repository.RepositoryPipeline": 200,
 }
-EXTENSIONS = {"treasure.extensions.ProgressExtension": 500}
+POLITE_DOWNLOADER_MIDDLEWARES = {
+    "treasure.middlewares.politeness.PolitenessMiddleware": 90,
+    "treasure.middlewares.robots.RobotsMiddleware": 100,
+}
+"""Only with our scheduler: they give links back to the frontier."""
+EXTENSIONS = {
+    "treasure.extensions.progress.ProgressExtension": 500,
+    "treasure.extensions.speed.SpeedExtension": 510,
+    "treasure.extensions.throttle.FrontierThrottle": 520,
+}
+
+REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]
 
 # What Treasure's own spider does itself or does not need; it costs a third of Scrapy's time a page.
 UNNEEDED_DOWNLOADER_MIDDLEWARES = [
@@ -79,7 +91,14 @@ def workbench_of(crawler: Crawler) -> Workbench | None:
             config = TreasureConfig.read(crawler.settings)
             ours = getattr(crawler.spidercls, "treasure_native", False)
             seeds = getattr(crawler.spider, "seeds", ())
-            _workbenches[crawler] = workbench.build(config, seeds, seeds_needed=ours)
+            bench = workbench.build(config, seeds, seeds_needed=ours)
+            try:
+                starts = seeds or getattr(crawler.spider, "start_urls", ())
+                check_contact(crawler.settings["USER_AGENT"], config, starts)
+            except UserError:
+                bench.close()
+                raise
+            _workbenches[crawler] = bench
         except (UserError, UnavailableError) as error:
             refuse(crawler, error)
             _workbenches[crawler] = None
@@ -122,6 +141,11 @@ class TreasureAddon:
             settings.set("SCHEDULER", SCHEDULER, priority="addon")
             settings.set("CONCURRENT_REQUESTS", 32, priority="addon")
             _take_over_politeness(settings)
+            for path, order in POLITE_DOWNLOADER_MIDDLEWARES.items():
+                settings["DOWNLOADER_MIDDLEWARES"].setdefault(path, order)
+            for path in REPLACED_DOWNLOADER_MIDDLEWARES:
+                settings["DOWNLOADER_MIDDLEWARES"][path] = None
+            settings["EXTENSIONS"]["scrapy.extensions.throttle.AutoThrottle"] = None
         for name, components in (
             ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
             ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
@@ -142,6 +166,7 @@ class TreasureAddon:
             settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
             settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
             settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
+        _introduce_ourselves(settings)
         settings.set("CONCURRENT_ITEMS", 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
         settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
@@ -150,6 +175,14 @@ class TreasureAddon:
             settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000),
             priority="addon",
         )
+
+
+def _introduce_ourselves(settings: BaseSettings) -> None:
+    """Put the contact into the user agent; Scrapy's own name would send webmasters to Scrapy."""
+    agent, contact = str(settings["USER_AGENT"]), str(settings.get("TREASURE_CONTACT") or "")
+    if agent == default_settings.USER_AGENT:
+        agent = f"treasure/{__version__}"
+    settings.set("USER_AGENT", with_contact(agent, contact), priority="cmdline")
 
 
 def _take_over_politeness(settings: BaseSettings) -> None:

@@ -74,6 +74,11 @@ class TreasureConfig:
     tgraph_watchdog: bool = setting(True, "Whether the graph grows and shrinks during the crawl.")
 
     # -- job and limits
+    order: str = setting(
+        "treasure",
+        "Whose order requests have: ours, or Scrapy's own for comparison.",
+        choices=("treasure", "scrapy"),
+    )
     job: str = setting("", "Name of the crawl; the same name continues it. Empty makes one.")
     runs_dir: str = setting("data/runs", "Folder of frontiers, reports and the default repository.")
     max_pages: int = setting(0, "Pages to fetch before we stop; 0 is no limit.", at_least=0)
@@ -131,6 +136,13 @@ class TreasureConfig:
     )
     obey_nofollow: bool = setting(True, "Whether rel=nofollow links stay unqueued.")
     sitemaps: bool = setting(True, "Whether sitemaps named in robots.txt are read for links.")
+    sitemap_max_links: int = setting(10_000, "Links we take from one sitemap.", at_least=1)
+    host_clock: bool = setting(
+        True, "Whether jobs with the same runs folder share the delay of each host."
+    )
+    latency_backoff: float = setting(
+        3.0, "Times the usual latency at which the crawl slows down; 0 never.", at_least=0
+    )
     contact: str = setting(
         "", "URL or mail address that webmasters find in our user agent; needed on the live web."
     )

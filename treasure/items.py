@@ -12,6 +12,8 @@ from treasure.pages import Link, Page
 
 LEASE = "treasure_lease"
 """Key in ``request.meta``: the Lease that the request fulfils."""
+SITEMAP = "sitemap"
+"""Key in an entry's meta: it is a sitemap, named by so many sitemaps above it."""
 ORIGIN = "origin"
 """Key in an entry's meta: the queued URL whose redirect led here."""
 
@@ -63,3 +65,5 @@ class LinkBatch:
     page: Page
     links: Sequence[Link]
     lease: Lease | None
+    listing: bool = False
+    """True when the page is a mere list (a sitemap): its links are scored, it is not judged."""

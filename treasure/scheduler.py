@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.request import request_from_dict
 
 from treasure.addon import workbench_of
@@ -51,6 +51,17 @@ class Gate(Protocol):
     def opens_at(self, now: float) -> float:
         """Return when it opens: *now* or earlier when it is open."""
 
+    def taken(self, now: float) -> None:
+        """Take in that a link was taken."""
+
+
+class GivenBack(IgnoreRequest):
+    """A request that must wait: its link goes back to the frontier and counts as not tried."""
+
+    def __init__(self, why: str, seconds: float = 0.0) -> None:
+        super().__init__(why)
+        self.seconds = seconds
+
 
 class FrontierScheduler(BaseScheduler):
     """Scrapy's scheduler on top of a Frontier."""
@@ -67,6 +78,7 @@ class FrontierScheduler(BaseScheduler):
         self._in_flight: dict[int, Lease] = {}
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
+        self._excused: Counter[int] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
@@ -153,6 +165,8 @@ class FrontierScheduler(BaseScheduler):
         except FrontierUnavailable as error:
             self._frontier_gone(error)
             return None
+        for gate in self.gates:
+            gate.taken(now)
         return self._request(lease)
 
     # -- what our own components ask
@@ -192,6 +206,7 @@ class FrontierScheduler(BaseScheduler):
         assert self.bench is not None
         for key in keys:
             self._in_flight.pop(key, None)
+            self._excused.pop(key, None)
         self._tell(partial(self.bench.frontier.acknowledge, keys))
 
     def retry(self, lease: Lease, seconds: float) -> None:
@@ -201,6 +216,25 @@ class FrontierScheduler(BaseScheduler):
         self._taken -= 1
         not_before = self.bench.clock() + seconds
         self._tell(partial(self.bench.frontier.release, lease.key, not_before=not_before))
+
+    def give_back(self, lease: Lease, seconds: float = 0.0) -> None:
+        """Queue *lease* again as if it had not been taken: we asked its server for nothing."""
+        self._excused[lease.key] += 1
+        self.retry(lease, seconds)
+
+    def attempts(self, lease: Lease) -> int:
+        """Return how often the link of *lease* was tried before."""
+        return lease.attempts - self._excused[lease.key]
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Take nothing from *host* for *seconds*."""
+        assert self.bench is not None
+        self._tell(partial(self.bench.frontier.hold, host, self.bench.clock() + seconds))
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Keep *seconds* between two requests to *host*."""
+        assert self.bench is not None
+        self._tell(partial(self.bench.frontier.set_delay, host, seconds))
 
     def stop(self, reason: str) -> None:
         """Take no more links; the crawl ends with *reason* when what is in flight has landed."""

@@ -25,6 +25,7 @@ from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
 from treasure.pages import Page
 from treasure.repository.store import Store
+from treasure.speed import parse_windows
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
@@ -125,6 +126,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     if not config.topic:
         raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
     topics = read_topics(config.topic)
+    parse_windows(config.speed_windows)  # a wrong one is told before anything is opened
     job = job_name(config, topics)
     job_folder(config, job).mkdir(parents=True, exist_ok=True)
     web = VirtualWeb.open(config.web) if config.web else None

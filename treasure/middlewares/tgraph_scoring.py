@@ -48,6 +48,8 @@ class TGraphScoringMiddleware:
         bench = workbench_of(self.crawler)
         assert bench is not None
         links = bench.admission.admit(batch.page, batch.links, batch.lease)
+        if batch.listing:
+            return bench.crawl.listed(batch.page, links)
         url, depth, score = batch.page.url, 0, SEED_SCORE
         if batch.lease is not None:
             entry = batch.lease.entry

@@ -6,6 +6,7 @@ leaves the pipelines here; its measurements still go to the repository, its cont
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
@@ -47,6 +48,10 @@ class DdcFilterPipeline:
             stats.inc_value("treasure/pages/off_topic")
             writer.add(draft, verdict)
             raise DropItem("off topic", log_level="DEBUG")
+        if draft.page.robots & {"noindex", "none"}:
+            stats.inc_value("treasure/pages/noindex")
+            writer.add(draft, replace(verdict, on_topic=False, reason="the site forbids indexing"))
+            raise DropItem("noindex", log_level="DEBUG")
         stats.inc_value("treasure/pages/on_topic")
         item.topic = verdict.topic
         item.relevance = verdict.relevance

@@ -83,11 +83,12 @@ class RepositoryWriter:
             lease is not None
             and draft.page is None
             and isinstance(scheduler, FrontierScheduler)
-            and scheduler.attempts(lease) + 1 < failures.MAX_ATTEMPTS
+            and scheduler.attempts(lease) < self.bench.config.retry_times
             and failures.worth_retrying(draft.status, draft.failure)
         ):
             self.crawler.stats.inc_value("treasure/retries")
-            scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease)))
+            first = self.bench.config.retry_seconds
+            scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease), first))
             return
         if lease is not None and draft.failure:
             self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))

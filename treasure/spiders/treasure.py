@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
@@ -19,8 +20,11 @@ from treasure.config import PREFIX, TreasureConfig
 from treasure.errors import ConfigError, UnreadablePageError, UserError, did_you_mean
 from treasure.extract import decode, read_page
 from treasure.frontier.base import Entry, Lease
-from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
+from treasure.items import LEASE, ORIGIN, SITEMAP, Draft, LinkBatch, PageItem
+from treasure.robots import directives
+from treasure.scheduler import FrontierScheduler, GivenBack
 from treasure.seeds import read_seeds
+from treasure.sitemaps import listing, read_sitemap
 from treasure.urls import canonical, join
 
 if TYPE_CHECKING:
@@ -29,6 +33,12 @@ if TYPE_CHECKING:
 
 MAX_HOPS = 5
 """Redirects in a row that we follow."""
+LISTING_LINKS = 500
+"""Links of a sitemap that are scored at once."""
+MAX_SITEMAPS = 50
+"""Sitemaps of an index that we read, newest first."""
+MAX_SITEMAP_LEVELS = 2
+"""An index may name indexes; more levels than this are a trap."""
 
 
 class TreasureSpider(Spider):
@@ -73,6 +83,9 @@ class TreasureSpider(Spider):
         """Read a response: its links first, so that they are queued before the page is done."""
         lease: Lease = response.meta[LEASE]
         draft = self._draft(response, lease)
+        if SITEMAP in lease.entry.meta and response.status == 200:
+            yield from self._sitemap(response, lease)
+            return
         if 300 <= response.status < 400:
             self._redirected(response, lease, draft)
         elif response.status == 200:
@@ -89,9 +102,22 @@ class TreasureSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Record a download that gave no response."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
+        if isinstance(failure.value, GivenBack):
+            self._scheduler.give_back(lease, failure.value.seconds)
+            return
         error = failure.value or RuntimeError("unknown")
         draft = Draft(lease, time.time(), failure=failures.of_exception(error))
         yield self._item(draft, lease)
+
+    @property
+    def _scheduler(self) -> FrontierScheduler:
+        scheduler = self.crawler.engine.scheduler
+        assert isinstance(scheduler, FrontierScheduler)
+        return scheduler
+
+    @property
+    def _sitemap_links(self) -> int:
+        return self.settings.getint("TREASURE_SITEMAP_MAX_LINKS", 10_000)
 
     def _draft(self, response: Response, lease: Lease) -> Draft:
         headers = {
@@ -121,7 +147,32 @@ class TreasureSpider(Spider):
         else:
             html = decode(response.body, content_type)
         limit = self.crawler.settings.getint("TREASURE_MAX_LINKS_PER_PAGE", 5_000)
-        draft.page = read_page(response.url, html, max_links=limit)
+        page = read_page(response.url, html, max_links=limit)
+        tags = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
+        if tags:
+            wishes = directives(tags, self.settings["USER_AGENT"])
+            page = replace(page, robots=page.robots | wishes)
+        draft.page = page
+
+    def _sitemap(self, response: Response, lease: Lease) -> Iterator[Any]:
+        """Queue what a sitemap names: pages as links to be scored, sitemaps at half its score."""
+        found = read_sitemap(response.body, max_links=self._sitemap_links)
+        self.crawler.stats.inc_value("treasure/sitemaps/read")
+        self.crawler.stats.inc_value("treasure/sitemaps/links", len(found.pages))
+        urls = [listed.url for listed in found.pages]
+        for start in range(0, len(urls), LISTING_LINKS):
+            page = listing(response.url, urls[start : start + LISTING_LINKS])
+            yield LinkBatch(page, page.links, lease, listing=True)
+        if int(lease.entry.meta[SITEMAP]) < MAX_SITEMAP_LEVELS:
+            newest = sorted(found.sitemaps, key=lambda listed: -listed.lastmod)
+            meta = {SITEMAP: int(lease.entry.meta[SITEMAP]) + 1}
+            self._scheduler.push(
+                [
+                    Entry(listed.url, lease.score / 2, lease.entry.depth, response.url, meta=meta)
+                    for listed in newest[:MAX_SITEMAPS]
+                ]
+            )
+        self._scheduler.done([lease.key])
 
     def _redirected(self, response: Response, lease: Lease, draft: Draft) -> None:
         """Queue where a redirect leads with the score of the link that led here."""
@@ -135,7 +186,7 @@ class TreasureSpider(Spider):
         else:
             entry = lease.entry
             meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), "hops": hops}
-            self.crawler.engine.scheduler.push(  # type: ignore[union-attr]
+            self._scheduler.push(
                 [
                     Entry(
                         target,

@@ -1,0 +1,1 @@
+"""Extensions: what runs beside a crawl. One module each; addon.py says which are on."""
