@@ -28,7 +28,7 @@ from treasure.evaluation.web_writer import TOPICS, WEB, write_web
 
 SEED = 1
 OPEN_PAGES, ISLAND_PAGES = 58, 44
-OTHER_PAGES, FOREIGN_PAGES = 44, 36
+OTHER_PAGES, FOREIGN_PAGES = 44, 16
 ENCYCLOPEDIA_PAGES, NEWS_PAGES, BLOG_PAGES, FORUM_PAGES, SHOP_PAGES = 6, 8, 9, 4, 3
 """Pages a subject has on each of the sites that hold all subjects."""
 LISTED = 12
@@ -345,21 +345,21 @@ class DemoWeb:
                     page.elsewhere.append(farm.anchor)
 
     def _bridges(self) -> None:
-        """Lead to each island over off-topic pages: two at the school, three of a travel diary."""
+        """Lead to each island over off-topic pages: two at the school, three of a travel diary.
+
+        The pages on the way are about something else; only the words of the links give a hint.
+        """
         school, travel = (
             iter(self.sites[self.subjects[key].hosts[0]].articles) for key in ("school", "travel")
         )
         for subject in self._topics:
             opening, island = (self.sites[host] for host in subject.hosts)
             random = self._random("bridges", subject.key)
-            for stones, start in (
-                (list(islice(school, 2)), random.choice(opening.articles)),
-                (list(islice(travel, 3)), random.choice(opening.articles)),
-            ):
-                end = random.choice([island.home, *island.articles])
-                ways = [start, *stones, end]
-                for here, there in pairwise(ways):
-                    here.related.insert(0, there.anchor)
+            for stones in (list(islice(school, 2)), list(islice(travel, 3))):
+                start, end = random.choice(opening.articles), random.choice(island.articles)
+                for here, there in pairwise([start, *stones, end]):
+                    hint = f"{random.choice(subject.who)}, {random.choice(subject.where)}"
+                    here.related.insert(0, Anchor(there.url, hint))
 
     def _damage(self) -> None:
         """Let some pages be broken, and some links lead to errors or nowhere."""
