@@ -23,8 +23,7 @@ from treasure.topics import Topic
 Terms = NDArray[np.int32]
 
 _NOISE = frozenset(
-    ("http", "https", "www", "htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi")
-    + ("com", "org", "net", "index")
+    """http https www com org net index htm html xhtml shtml php asp aspx jsp cgi""".split()
 )
 _WORD_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 

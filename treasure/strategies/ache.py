@@ -28,6 +28,7 @@ from sklearn.svm import LinearSVC
 from treasure.pages import Link, Page
 from treasure.strategies.base import Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
+from treasure.strategies.options import whole
 from treasure.strategies.scores import logistic
 from treasure.text import VOCABULARY
 from treasure.text_model import Terms, url_terms
@@ -54,7 +55,7 @@ class Ache(Strategy):
 
     def __init__(self, brief: Brief, *, learning_limit: int = 500) -> None:
         super().__init__(brief)
-        self.learning_limit = learning_limit
+        self.learning_limit = whole("learning_limit", learning_limit, 1, 1_000_000)
         self._queued: Bounded[int, tuple[Features, float]] = Bounded(MAX_LINKS)
         self._samples: deque[tuple[Features, bool]] = deque(maxlen=MAX_SAMPLES)
         self._untrained = 0

@@ -32,6 +32,7 @@ from treasure.ddc.page_model import DocumentFrequencies, document
 from treasure.pages import Link, Page
 from treasure.strategies.base import FLOOR, Arrival, Brief
 from treasure.strategies.memory import Bounded, Rating, SeveralPages, link_keys
+from treasure.strategies.options import number, whole
 from treasure.text import VOCABULARY
 from treasure.text_model import Terms, topic_terms
 from treasure.urls import url_key
@@ -66,7 +67,8 @@ class ContextGraph(SeveralPages):
         self, brief: Brief, *, layers: int = 4, confidence: float = 0.3, several: str = ""
     ) -> None:
         super().__init__(brief, several=several)
-        self.layers, self.confidence = layers, confidence
+        self.layers = whole("layers", layers, 1, 10)
+        self.confidence = number("confidence", confidence, 0, 1)
         self._frequencies = DocumentFrequencies()
         for page in [*brief.examples, *brief.background]:
             self._frequencies.add(document(page.main_terms).terms)

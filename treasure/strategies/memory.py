@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -82,6 +82,11 @@ class SeveralPages(Strategy):
     def failed(self, url: str) -> None:
         """Forget a link that is no longer queued."""
         self._ratings.pop(url_key(url), None)
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return what was said of a waiting link, and by how many pages."""
+        known = self._ratings.get(url_key(url))
+        return {"rating": known[0], "pages": known[1]} if known else {}
 
     def state(self) -> bytes:
         """Return the remembered ratings."""

@@ -29,12 +29,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 import msgspec
 
 from treasure.pages import Link
 from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
+from treasure.strategies.options import whole
 from treasure.strategies.scores import saturated
 from treasure.strategies.weight_table import WeightTable
 from treasure.text_model import term_counts, url_terms
@@ -78,8 +80,9 @@ class Pal(Strategy):
 
     def __init__(self, brief: Brief, *, max_level: int = 2, table_size: int = 50) -> None:
         super().__init__(brief)
-        self.max_level = max_level
-        self.table = WeightTable.of(brief.topic, brief.examples, size=table_size)
+        self.max_level = whole("max_level", max_level, 0, 100)
+        size = whole("table_size", table_size, 1, 10_000)
+        self.table = WeightTable.of(brief.topic, brief.examples, size=size)
         self._examples = [self.table.page_relevance(page) for page in brief.examples]
         self._seeds: list[float] = []
         self._candidates: Bounded[int, Candidate] = Bounded()
@@ -167,6 +170,14 @@ class Pal(Strategy):
     def failed(self, url: str) -> None:
         """Forget a link that is no longer queued."""
         self._candidates.pop(url_key(url), None)
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return the parts of the LinkScore, and the level where the link waits in a table."""
+        candidate = self._candidates.get(url_key(url))
+        if candidate is None:
+            return {}
+        parts = {"LinkScore": candidate.link_score, **msgspec.structs.asdict(candidate)}
+        return {name: parts[name] for name in parts if name not in ("last_parent", "table")}
 
     def rescored(self) -> Mapping[int, float]:
         """Return the links that moved to another level."""

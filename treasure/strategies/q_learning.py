@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief, Strategy
 from treasure.strategies.memory import Bounded
+from treasure.strategies.options import number, whole
 from treasure.strategies.scores import logistic, uniform
 from treasure.urls import host_of, url_key
 
@@ -65,8 +67,11 @@ class QLearning(Strategy):
         replays: int = 10,
     ) -> None:
         super().__init__(brief)
-        self.gamma, self.rate, self.epsilon = gamma, rate, epsilon
-        self.temperature, self.replays = temperature, replays
+        self.gamma = number("gamma", gamma, 0, 1)
+        self.rate = number("rate", rate, 0, 1)
+        self.epsilon = number("epsilon", epsilon, 0, 1)
+        self.temperature = number("temperature", temperature, 1e-6, 1e6)
+        self.replays = whole("replays", replays, 0, 1_000)
         self._weights = np.zeros(PLACES)
         self._queued: Bounded[int, tuple[str, Features]] = Bounded(MAX_LINKS)
         self._replay: deque[tuple[Features, float]] = deque(maxlen=MAX_REPLAYED)
@@ -113,6 +118,11 @@ class QLearning(Strategy):
         """Return the waiting links with their new scores, and those drawn at random."""
         rescored, self._rescored = self._rescored, {}
         return rescored
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return Q of a waiting link."""
+        known = self._queued.get(url_key(url))
+        return {"q": self.q(known[1])} if known else {}
 
     def q(self, features: Features) -> float:
         """Return Q = w . phi, phi of length 1."""

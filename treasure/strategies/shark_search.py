@@ -25,6 +25,7 @@ import msgspec
 from treasure.pages import Link
 from treasure.strategies.base import Arrival, Brief
 from treasure.strategies.memory import Bounded, Rating, SeveralPages
+from treasure.strategies.options import number
 from treasure.text_model import Query
 from treasure.urls import url_key
 
@@ -49,7 +50,9 @@ class SharkSearch(SeveralPages):
         several: str = "",
     ) -> None:
         super().__init__(brief, several=several)
-        self.delta, self.beta, self.gamma = delta, beta, gamma
+        self.delta = number("delta", delta, 0, 1)
+        self.beta = number("beta", beta, 0, 1)
+        self.gamma = number("gamma", gamma, 0, 1)
         self._query = Query(brief.topic, brief.examples, brief.background)
         self._inherited: Bounded[int, float] = Bounded()
 
