@@ -53,6 +53,8 @@ class _State(msgspec.Struct):
 class Ache(Strategy):
     """score(link) = P(its page is on topic | words of anchor, URL and surroundings)."""
 
+    wants = frozenset({"examples"})
+
     def __init__(self, brief: Brief, *, learning_limit: int = 500) -> None:
         super().__init__(brief)
         self.learning_limit = whole("learning_limit", learning_limit, 1, 1_000_000)

@@ -15,6 +15,8 @@ from treasure.strategies.memory import SeveralPages
 class Anchor(SeveralPages):
     """score(link) = relevance of the anchor text; the floor where there are no words (images)."""
 
+    wants = frozenset({"examples"})
+
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return the relevance of every anchor."""
         judge, terms = self.brief.judge, arrival.page.terms

@@ -17,6 +17,8 @@ from treasure.strategies.memory import SeveralPages
 class BestFirst(SeveralPages):
     """score(link) = mean over its pages p of relevance(p)."""
 
+    wants = frozenset({"examples"})
+
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return the page's relevance for every link."""
         return [arrival.verdict.relevance] * len(links)

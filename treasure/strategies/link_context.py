@@ -17,6 +17,8 @@ from treasure.strategies.memory import SeveralPages
 class LinkContext(SeveralPages):
     """score(link) = relevance of its anchor and the words around it."""
 
+    wants = frozenset({"examples"})
+
     def rate(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return the relevance of every context."""
         page, judge = arrival.page, self.brief.judge

@@ -46,6 +46,8 @@ QUEUE = 0
 """Table of the links that are in no irrelevant table."""
 LEAST_LIMIT, MOST_LIMIT = 0.05, 0.5
 MAX_TABLES = 5_000
+MAX_SEEDS = 100
+"""Seeds that set the relevancy limit; more would not move their median much."""
 
 
 class Candidate(msgspec.Struct):
@@ -100,7 +102,7 @@ class Pal(Strategy):
     def learn(self, arrival: Arrival) -> None:
         """Judge the page, expand the weight table, and move what shares an irrelevant table."""
         relevance = self.table.page_relevance(arrival.page)
-        if arrival.depth == 0:
+        if arrival.depth == 0 and len(self._seeds) < MAX_SEEDS:
             self._seeds.append(relevance)
         self.table.expand(arrival.page, relevance)
         key = url_key(arrival.url)

@@ -56,6 +56,8 @@ class _State(msgspec.Struct):
 class QLearning(Strategy):
     """score(link) = logistic function of Q, hosts drawn by softmax."""
 
+    wants = frozenset({"examples"})
+
     def __init__(
         self,
         brief: Brief,
