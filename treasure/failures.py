@@ -6,6 +6,9 @@ RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 
 WAIT_FACTOR = 4.0
 """Each retry waits this much longer than the one before."""
 
+TOO_LARGE = "larger than allowed"
+"""Also said of a small body that unpacks to a large one."""
+
 _BY_NAME = {
     "TimeoutError": "timeout",
     "DownloadTimeoutError": "timeout",
@@ -21,12 +24,12 @@ _BY_NAME = {
     "ResponseNeverReceived": "no response",
     "ResponseDataLossError": "body shorter than announced",
     "ResponseDataLoss": "body shorter than announced",
-    "DownloadCancelledError": "larger than allowed",
-    "CancelledError": "larger than allowed",
+    "DownloadCancelledError": TOO_LARGE,
+    "CancelledError": TOO_LARGE,
     "UnsupportedURLSchemeError": "unsupported scheme",
     "NotSupported": "unsupported scheme",
 }
-_PERMANENT = frozenset({"larger than allowed", "unsupported scheme"})
+_PERMANENT = frozenset({TOO_LARGE, "unsupported scheme"})
 
 
 def of_status(status: int) -> str:
@@ -38,7 +41,8 @@ def of_exception(error: BaseException) -> str:
     """Return the failure behind a download error."""
     name = type(error).__name__
     if name == "IgnoreRequest":
-        return str(error) or "refused by a middleware"
+        said = " ".join(str(error).split())
+        return TOO_LARGE if "decompression" in said else said or "refused by a middleware"
     known = _BY_NAME.get(name)
     if known is not None:
         return known
