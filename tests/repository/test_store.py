@@ -87,7 +87,7 @@ def test_a_page_fetched_again_replaces_itself(store: Store) -> None:
     assert [link.score for link in store.backlinks("https://both.example/")] == [0.9]
     assert rows(store, backlinks) == 2
     store.write([record(on_topic=False, text="")])
-    assert rows(store, contents) == rows(store, backlinks) == rows(store, unfinished) == 0
+    assert rows(store, contents) == rows(store, backlinks) == 0
 
 
 def test_the_last_of_a_batch_wins_and_jobs_are_apart(store: Store) -> None:

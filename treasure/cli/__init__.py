@@ -57,11 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not args.command:
         parser.print_help()
         return 2
-    from treasure.errors import UserError
+    from treasure.errors import UnavailableError, UserError
 
     try:
         return int(args.run(args))
-    except UserError as error:
+    except (UserError, UnavailableError) as error:
         print(f"treasure {args.command}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:

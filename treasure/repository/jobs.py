@@ -137,6 +137,11 @@ class JobStore(Database):
         query = select(orders).where(orders.c.job == job).order_by(orders.c.id.desc())
         return self._orders(query.limit(limit))
 
+    def orders_since(self, job: str, since: int = 0) -> list[Order]:
+        """Return all orders after number *since*, carried out or not, oldest first."""
+        query = select(orders).where(orders.c.job == job, orders.c.id > since)
+        return self._orders(query.order_by(orders.c.id))
+
     def _orders(self, query: Any) -> list[Order]:
         columns = [orders.c[name] for name in Order._fields]
         with self.reading() as connection:

@@ -66,8 +66,13 @@ def page_row(record: PageRecord) -> dict[str, Any]:
     row |= {name: clean(getattr(record, name)) for name in _TEXTS}
     row["host"] = clean(host_of(record.final_url or record.url))[:255]
     row["language"] = clean(record.language)[:20]
-    row["numbers"] = [(number, round(weight, 5)) for number, weight in record.numbers]
+    row["numbers"] = numbers(record.numbers)
     return row
+
+
+def numbers(weighted: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return D-numbers with five digits of their weights."""
+    return [(number, round(weight, 5)) for number, weight in weighted]
 
 
 def content_row(record: PageRecord) -> dict[str, Any]:

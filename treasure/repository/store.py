@@ -7,20 +7,17 @@ their links is one transaction: after ``write`` all of it is there, or none. Wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import func, select
 
-from treasure.repository import migrations, packing
-from treasure.repository.database import delete_pairs, insert_pairs, open_engine, upsert
+from treasure.repository import migrations, packing, writing
+from treasure.repository.database import open_engine
 from treasure.repository.jobs import JobStore
-from treasure.repository.models import backlinks, bodies, contents, pages, unfinished
+from treasure.repository.models import backlinks, bodies, contents, pages
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.urls import canonical, url_key
-
-Address = tuple[str, int]
-"""Job and key of the URL: what makes a page one row."""
 
 
 class Backlink(NamedTuple):
@@ -55,29 +52,9 @@ class Store(JobStore):
         """Store *records* in one transaction; what a job fetched again replaces what was there."""
         if not records:
             return
-        latest = {(record.job, record.key): record for record in records}
-        rows = [packing.page_row(record) for record in latest.values()]
-        full = {a: record for a, record in latest.items() if _has_content(record)}
-        content = {a: packing.content_row(record) for a, record in full.items()}
-        digests = {a: packing.digest(record.html) for a, record in full.items() if record.html}
-        packed = {digest: packing.compress(full[a].html) for a, digest in digests.items()}
-        links = {a: packing.targets(record.links) for a, record in full.items()}
+        prepared = writing.prepare(records)
         with self.writing() as connection:
-            known = _page_ids(connection, latest)
-            upsert(connection, pages, rows, ("key", "job"))
-            if known:
-                _forget(connection, known.values())
-            ids = _page_ids(connection, latest)
-            body_ids = _keep_bodies(connection, packed)
-            for address, row in content.items():
-                row["page_id"] = ids[address]
-                row["body_id"] = body_ids.get(digests.get(address, b""))
-            upsert(connection, contents, list(content.values()), ("page_id",))
-            insert_pairs(
-                connection, backlinks, [(t, ids[a]) for a, ts in links.items() for t in ts]
-            )
-            fresh = [{"page_id": ids[a]} for a, record in full.items() if record.on_topic]
-            upsert(connection, unfinished, fresh, ("page_id",))
+            writing.put(connection, prepared)
 
     def links(self, page_id: int) -> list[LinkRecord]:
         """Return the links of a stored page with their scores."""
@@ -146,43 +123,3 @@ class Store(JobStore):
             query = query.where(pages.c.on_topic)
         with self.reading() as connection:
             return int(connection.execute(query).scalar_one())
-
-
-def _has_content(record: PageRecord) -> bool:
-    return bool(record.on_topic or record.html or record.links)
-
-
-def _page_ids(connection: Connection, addresses: Iterable[Address]) -> dict[Address, int]:
-    """Return the row number of each known address."""
-    wanted = set(addresses)
-    query = (
-        select(pages.c.job, pages.c.key, pages.c.id)
-        .where(pages.c.key.in_([key for _, key in wanted]))
-        # Locked in one order, so that two writers never wait for each other in a circle.
-        .order_by(pages.c.key, pages.c.job)
-        .with_for_update()
-    )
-    found = {(job, key): page_id for job, key, page_id in connection.execute(query)}
-    return {address: found[address] for address in wanted & found.keys()}
-
-
-def _forget(connection: Connection, page_ids: Iterable[int]) -> None:
-    """Remove content and links of pages that are about to be written again."""
-    ids = list(page_ids)
-    query = select(contents.c.page_id, contents.c.links).where(contents.c.page_id.in_(ids))
-    pairs = [
-        (target, page_id)
-        for page_id, packed in connection.execute(query)
-        for target in packing.targets(packing.unpack_links(packed))
-    ]
-    delete_pairs(connection, backlinks, pairs)
-    connection.execute(delete(contents).where(contents.c.page_id.in_(ids)))
-    connection.execute(delete(unfinished).where(unfinished.c.page_id.in_(ids)))
-
-
-def _keep_bodies(connection: Connection, packed: Mapping[bytes, bytes]) -> dict[bytes, int]:
-    """Store bodies that are new; return the row number of each."""
-    rows = [{"digest": digest, "html": html} for digest, html in sorted(packed.items())]
-    upsert(connection, bodies, rows, ("digest",), keep=("html",))
-    query = select(bodies.c.digest, bodies.c.id).where(bodies.c.digest.in_(packed))
-    return {bytes(digest): body_id for digest, body_id in connection.execute(query)}

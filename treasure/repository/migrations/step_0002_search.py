@@ -12,16 +12,17 @@ from alembic.operations import Operations
 
 ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
-# The index keeps no copy of the text: it reads `contents`. To forget a row it must be told what
-# the row said, so every change of a searchable row passes through a trigger.
+# The index keeps no copy of the text: it reads the view. To forget a row it must be told what the
+# row said, so every change of a searchable row passes through a trigger.
 # One trigger forgets and learns: SQLite does not promise the order of two.
 _FORGET = """INSERT INTO search(search, rowid, title, text, tags)
     SELECT 'delete', old.page_id, old.title, old.text, old.tags WHERE old.searchable;"""
 _LEARN = """INSERT INTO search(rowid, title, text, tags)
     SELECT new.page_id, new.title, new.text, new.tags WHERE new.searchable;"""
 SQLITE_SEARCH = (
+    "CREATE VIEW searched AS SELECT page_id, title, text, tags FROM contents WHERE searchable",
     """CREATE VIRTUAL TABLE search USING fts5(
-    title, text, tags, content='contents', content_rowid='page_id',
+    title, text, tags, content='searched', content_rowid='page_id',
     tokenize="porter unicode61 remove_diacritics 2")""",
     f"CREATE TRIGGER search_insert AFTER INSERT ON contents WHEN new.searchable BEGIN {_LEARN} END",
     "CREATE TRIGGER search_change AFTER UPDATE OF title, text, tags, searchable ON contents"
