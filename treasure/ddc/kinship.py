@@ -83,6 +83,8 @@ def _kin(
     place = {stem: index for index, stem in enumerate(background.stems)}
     rows = np.array([place.get(stem, -1) for stem in stems])
     known = np.flatnonzero(rows >= 0)
+    if not len(known):
+        return sp.csr_matrix((len(stems), len(numbers)))
     vectors = np.zeros((len(stems), background.vectors.shape[1]))
     vectors[known] = background.vectors[rows[known]]
 

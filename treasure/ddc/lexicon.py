@@ -11,7 +11,6 @@ so that a page's ``terms`` array is looked up as it is.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.ddc.classes import stems_of
+from treasure.ddc.classes import MAX_TERM_WORDS, stems_of
 from treasure.ddc.container import load, open_file, unpack_strings
 from treasure.ddc.numbers import belongs, digits, normal, pointed
 from treasure.errors import LexiconError
@@ -125,7 +124,15 @@ class Lexicon:
         if len(ids) == 1:
             found = int(self._single[ids[0]]) if ids[0] >= 0 else -1
             return None if found < 0 else found
-        return self._phrases.get(tuple(ids))
+        if len(ids) < 2 or min(ids) < 0:
+            return None
+        key = _pair_keys(np.array(ids[:1]), np.array(ids[1:2]))
+        low = int(np.searchsorted(self._phrase_keys, key, "left")[0])
+        high = int(np.searchsorted(self._phrase_keys, key, "right")[0])
+        longest = self._longest(ids, low, high)
+        if longest is None or self._size(longest) != len(ids):
+            return None
+        return longest
 
     def numbers_of(self, term: int) -> list[str]:
         """Return the numbers that a term points to."""
@@ -199,25 +206,38 @@ class Lexicon:
     def _match_phrases(
         self, known: NDArray[np.int32], found: NDArray[np.int32], width: NDArray[np.int32]
     ) -> None:
-        pairs = _pair_hash(known[:-1], known[1:])
-        candidates = np.flatnonzero(self._pair_filter.take(pairs))
+        keys = _pair_keys(known[:-1], known[1:])
+        candidates = np.flatnonzero(self._pair_filter.take(_places(keys)))
         if not len(candidates):
             return
-        sequence = known.tolist()
-        phrases, longest = self._phrases, self._longest
+        keys = keys[candidates]
+        first = np.searchsorted(self._phrase_keys, keys, "left").tolist()
+        after = np.searchsorted(self._phrase_keys, keys, "right").tolist()
         free = 0
-        for place in candidates.tolist():
-            if place < free:
+        for place, low, high in zip(candidates.tolist(), first, after, strict=True):
+            if low == high or place < free:
                 continue
-            most = longest.get((sequence[place], sequence[place + 1]), 1)
-            for size in range(min(most, len(sequence) - place), 1, -1):
-                term = phrases.get(tuple(sequence[place : place + size]))
-                if term is not None:
-                    found[place] = term
-                    width[place] = size
-                    found[place + 1 : place + size] = -1
-                    free = place + size
-                    break
+            term = self._longest(known[place : place + MAX_TERM_WORDS].tolist(), low, high)
+            if term is not None:
+                size = self._size(term)
+                found[place] = term
+                width[place] = size
+                found[place + 1 : place + size] = -1
+                free = place + size
+
+    def _size(self, term: int) -> int:
+        return int(self.term_start[term + 1] - self.term_start[term])
+
+    def _longest(self, stems: list[int], low: int, high: int) -> int | None:
+        """Return the longest of phrases *low* to *high* that *stems* begin with.
+
+        Phrases are in order, so a phrase comes after those that it begins with.
+        """
+        for term in self._phrase_terms[low:high][::-1].tolist():
+            phrase = self.term_stems[self.term_start[term] : self.term_start[term + 1]].tolist()
+            if stems[: len(phrase)] == phrase:
+                return int(term)
+        return None
 
     def _tie_to_vocabulary(self) -> None:
         ids = np.fromiter(map(VOCABULARY.id_of_stem, self._stems), np.int32, len(self._stems))
@@ -236,24 +256,21 @@ class Lexicon:
         singles = np.flatnonzero(sizes == 1)
         self._single = np.full(len(self._stems) + 1, -1, np.int32)
         self._single[self.term_stems[self.term_start[singles]]] = singles
-        stems = self.term_stems.tolist()
-        starts = self.term_start.tolist()
-        self._phrases: dict[tuple[int, ...], int] = {}
-        longest: dict[tuple[int, int], int] = defaultdict(int)
-        for term in np.flatnonzero(sizes > 1).tolist():
-            phrase = tuple(stems[starts[term] : starts[term + 1]])
-            self._phrases[phrase] = term
-            longest[phrase[:2]] = max(longest[phrase[:2]], len(phrase))
-        self._longest = dict(longest)
-        pairs = np.array(list(longest), np.int32).reshape(-1, 2)
+        self._phrase_terms = np.flatnonzero(sizes > 1)
+        starts = self.term_start[self._phrase_terms]
+        self._phrase_keys = _pair_keys(self.term_stems[starts], self.term_stems[starts + 1])
         self._pair_filter = np.zeros(1 << _FILTER_BITS, np.bool_)
-        self._pair_filter[_pair_hash(pairs[:, 0], pairs[:, 1])] = True
+        self._pair_filter[_places(self._phrase_keys)] = True
 
 
-def _pair_hash(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return a place in the filter that tells most pairs of stems that begin no phrase."""
-    mixed = (first.astype(np.int64) * 31 + second) * _MIX
-    return (mixed >> 13) & ((1 << _FILTER_BITS) - 1)
+def _pair_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return one number for each pair of stems, in the order of the pairs."""
+    return (first.astype(np.int64) << 32) | second.astype(np.int64)
+
+
+def _places(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return places in a filter that tells most pairs of stems that begin no phrase."""
+    return ((keys >> 32) * 31 + (keys & 0xFFFFFFFF)) * _MIX >> 13 & ((1 << _FILTER_BITS) - 1)
 
 
 @lru_cache(maxsize=1)

@@ -14,11 +14,10 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from treasure.ddc.classes import stems_of
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import digits
 from treasure.ddc.weighted import WeightedGalaxy
-from treasure.text import words
+from treasure.text import STOP, VOCABULARY, words
 
 NAME, PART, TERM, GUESS = "name", "part of name", "term", "words"
 
@@ -44,22 +43,25 @@ class TopicNames:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._classes: dict[tuple[str, ...], list[tuple[str, str, float, str]]] = defaultdict(list)
+        self._classes: dict[tuple[int, ...], list[tuple[str, str, float, str]]] = defaultdict(list)
         for number in lexicon.numbers:
             if number not in lexicon:
                 continue
             name = lexicon.name(number)
-            self._classes[stems_of(name)].append((number, name, 1.0, NAME))
+            self._classes[_stems(name)].append((number, name, 1.0, NAME))
             parts = [part.strip() for part in _PARTS.split(name) if part.strip()]
             for place, part in enumerate(parts):
                 if part != name:
                     fit = 0.45 + 0.3 / len(parts) + 0.05 * (place == 0)
-                    self._classes[stems_of(part)].append((number, part, fit, PART))
+                    self._classes[_stems(part)].append((number, part, fit, PART))
 
     def candidates(self, name: str, most: int = 8) -> list[Candidate]:
         """Return what *name* may mean, best first; empty when none of its words is known."""
         reasons: dict[str, list[tuple[float, str]]] = defaultdict(list)
-        for number, text, fit, why in self._classes.get(stems_of(name), ()):
+        stems = _stems(name)
+        if not stems:
+            return []
+        for number, text, fit, why in self._classes.get(stems, ()):
             reasons[number].append((fit * _likeness(name, text), why))
         for number, fit in self._as_term(name):
             reasons[number].append((fit, TERM))
@@ -100,6 +102,10 @@ class TopicNames:
                 strict=True,
             )
         ]
+
+
+def _stems(name: str) -> tuple[int, ...]:
+    return tuple(number for number in map(VOCABULARY.__getitem__, words(name)) if number != STOP)
 
 
 def _joined(reasons: list[tuple[float, str]]) -> tuple[float, str]:

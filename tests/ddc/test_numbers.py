@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treasure.ddc.numbers import (
+    NumberError,
+    belongs,
+    digits,
+    length,
+    normal,
+    pointed,
+    shared_depth,
+    written,
+)
+
+NUMBERS = st.from_regex(r"[0-9]{3}(\.[0-9]{1,6})?", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("500", "5"),
+        ("520", "52"),
+        ("505", "505"),
+        ("000", "0"),
+        ("001", "001"),
+        ("005", "005"),
+        ("010", "01"),
+        ("595.789", "595.789"),
+        ("590.70", "590.70"),  # with a point nothing is dropped
+        (" 746.92 ", "746.92"),
+        ("52", "52"),
+        ("00", "00"),  # a beginning: 000 to 009
+    ],
+)
+def test_trailing_zeros_are_dropped_only_without_a_point(number, expected):
+    assert normal(number) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "5200", "52.3", "520.", ".5", "5x0", "520.1.2", "-52", "٥٢٠"]
+)
+def test_what_is_no_number_is_named(wrong):
+    with pytest.raises(NumberError, match=r"is no Dewey number. Expected"):
+        normal(wrong)
+
+
+def test_length_does_not_count_the_point():
+    assert length(normal("520")) == 2
+    assert length(normal("595.789")) == 6
+    assert length(normal("000")) == 1
+
+
+def test_digits_tell_which_words_share_a_topic():
+    # TG: words 1 and 2 belong to the same super topic, word 3's is entirely different.
+    assert shared_depth("505.4443", "505.4445") == 6
+    assert shared_depth("505.4443", "303.88") == 0
+
+
+def test_a_topic_is_a_prefix():
+    assert belongs("523.4", [normal("520")])
+    assert belongs("523.41", ["523.4"])
+    assert not belongs("5", ["52"])
+    assert not belongs("530", ["52", "61"])
+    assert belongs("613.2", ["52", "61"])
+
+
+@given(NUMBERS)
+def test_writing_and_reading_are_inverse(number):
+    assert normal(written(normal(number))) == normal(number)
+    assert pointed(digits(normal(number))) == normal(number)
+
+
+@given(NUMBERS, NUMBERS)
+def test_shared_depth_is_symmetric_and_bounded(one, other):
+    depth = shared_depth(one, other)
+    assert depth == shared_depth(other, one) <= min(length(one), length(other))
+    assert (depth == length(other)) == belongs(one, [other])
