@@ -129,7 +129,14 @@ class FrontierScheduler(BaseScheduler):
         """Whether there is anything left that we may fetch."""
         if self.bench is None or self._exhausted():
             return False
-        return bool(self._again) or self.bench.frontier.counts().queued > 0
+        if self._again:
+            return True
+        try:
+            counts = self.bench.frontier.counts()
+        except FrontierUnavailable:
+            return True
+        # What other workers have under way may bring more, or come back when they die.
+        return counts.queued > 0 or counts.leased > len(self._in_flight)
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue a seed, a request of somebody else's spider, or one on its way (retry)."""

@@ -55,6 +55,9 @@ logger = logging.getLogger(__name__)
 BATCH = 500
 """Links per script: the server answers nobody else meanwhile."""
 
+POLL_SECONDS = 0.5
+"""How soon to look again whether the others have found something."""
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[str, float, int, str, str, str, dict[str, Any]]).decode
 _decode_head = msgspec.msgpack.Decoder(list[Any]).decode
@@ -159,8 +162,11 @@ class RedisFrontier:
         self._run(scripts.HOLD, host, repr(float(seconds)), "")
 
     def next_time(self, now: float) -> float | None:
-        """When ``take`` will give something again; None when nothing is queued."""
-        answer = self._run(scripts.NEXT_TIME, self.worker, self._out(now))
+        """When ``take`` will give something again; None when nothing is queued.
+
+        Soon, while other workers have links under way: whatever they bring is for all.
+        """
+        answer = self._run(scripts.NEXT_TIME, self.worker, self._out(now), POLL_SECONDS)
         return None if answer is None else max(now, float(answer) - self._offset)
 
     def discard(self, unwanted: Callable[[str], bool]) -> int:

@@ -375,11 +375,13 @@ NEXT_TIME = _script(
 local worker, now = ARGV[3], tonumber(ARGV[4])
 clock(now)
 wake(now)
-if meta('queued') <= 0 then return nil end
+-- What other workers have under way may bring links, or free a host, and nobody will tell us.
+local others = meta('leased') > call('SCARD', P .. 'leases:' .. worker)
+if meta('queued') <= 0 and not others then return nil end
 if call('ZCARD', P .. 'ready') > 0 or call('ZCARD', P .. 'ready:' .. worker) > 0 then
   return text(now)
 end
-local soonest = 'inf'
+local soonest = others and text(now + tonumber(ARGV[5])) or 'inf'
 for _, set in ipairs({'wait', 'parked'}) do
   local first = call('ZRANGE', P .. set, 0, 0, 'WITHSCORES')[2]
   if first and tonumber(first) < tonumber(soonest) then soonest = first end
