@@ -16,7 +16,8 @@ As one score: s / (1 + s) of the LinkScore s, which keeps its order, for the URL
 entries up to maxLevel; the paper drains a table at the moment it appears, but its entries compete
 with the queue here, where the sum of eq. 4 puts links of relevant pages first anyway. What the
 paper never downloads (beyond maxLevel, links of irrelevant pages within a table) waits below the
-floor in the order of its LinkScore.
+floor. There the sum over parents becomes their mean: from seeds off topic all parents are
+irrelevant, and their sum only says what is popular.
 
 Decisions. The pseudo-code raises one level shared by the whole loop; here the level belongs to the
 entry. A table belongs to the irrelevant page that opened it, as the paper's explanation says ("all
@@ -58,6 +59,8 @@ class Candidate(msgspec.Struct):
     links_from_relevant: int = 0
     parents: float = 0.0
     """Sum of the relevance of its parent pages."""
+    pages: int = 0
+    """How many they are."""
     last_parent: int = 0
     table: int = QUEUE
     level: int = 0
@@ -66,6 +69,11 @@ class Candidate(msgspec.Struct):
     def link_score(self) -> float:
         """LinkScore(j), eq. 4."""
         return self.url_score + self.anchor_score + self.links_from_relevant + self.parents
+
+    @property
+    def own_score(self) -> float:
+        """LinkScore with the mean of the parents' relevance in place of the sum."""
+        return self.link_score - self.parents + self.parents / max(self.pages, 1)
 
 
 class _State(msgspec.Struct):
@@ -144,6 +152,7 @@ class Pal(Strategy):
         page = self._page
         candidate.last_parent = page.key
         candidate.parents += page.relevance
+        candidate.pages += 1
         candidate.links_from_relevant += page.relevant
         better = page.table == QUEUE or (candidate.table != QUEUE and page.level < candidate.level)
         if new or better:
@@ -164,10 +173,9 @@ class Pal(Strategy):
                 self._moved[key] = self._squashed(other)
 
     def _squashed(self, candidate: Candidate) -> float:
-        squashed = saturated(candidate.link_score)
         if candidate.table != QUEUE and candidate.level > self.max_level:
-            return FLOOR * squashed
-        return FLOOR + (1.0 - FLOOR) * squashed
+            return FLOOR * saturated(candidate.own_score)
+        return FLOOR + (1.0 - FLOOR) * saturated(candidate.link_score)
 
     def failed(self, url: str) -> None:
         """Forget a link that is no longer queued."""
