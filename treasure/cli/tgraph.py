@@ -85,9 +85,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument("graph", type=Path)
     _add_source(check, live=False)
     check.add_argument("--topic", default="", help="topic of the web's topics.json (the graph's)")
-    check.add_argument(
-        "--max-pages", type=_count, default=2_000, metavar="N", help="pages read (2000)"
-    )
     check.add_argument("--seed", type=int, default=0, help="seed of what is held back (0)")
     check.add_argument("--json", action="store_true", help="print JSON")
 
@@ -202,7 +199,7 @@ def _learn_weights(
 
     if args.around:
         raise GraphError("--learn-weights needs pages at hand: --web, --folder or --repository.")
-    sample = _sample(args, plan.navigation, 2_000, args.seed)
+    sample = _sample(args, plan.navigation)
     trial = hold_back(graph, sample, targets, random_seed=args.seed)
     weights, before, after = learned_weights(trial)
     told = f"rank correlation {after:.3f}, {before:.3f} with equal weights"
@@ -300,7 +297,7 @@ def _check(args: argparse.Namespace) -> int:
     graph = _load(args.graph)
     args.topic = args.topic or graph.topic
     targets = _targets(args, _web_targets(args.web, args.topic))
-    sample = _sample(args, False, args.max_pages, args.seed)
+    sample = _sample(args, False)
     result = quality(hold_back(graph, sample, targets, random_seed=args.seed))
     if args.json:
         print(json.dumps(asdict(result) | {"good": result.good, "advice": result.advice}))
@@ -423,18 +420,13 @@ def _web(path: Path) -> Source:
     return VirtualWeb.open(path)
 
 
-def _sample(args: argparse.Namespace, navigation: bool, max_pages: int, seed: int) -> Sample:
-    """Read pages of the source: all, or as many as wanted, drawn."""
-    import random
-
+def _sample(args: argparse.Namespace, navigation: bool) -> Sample:
+    """Read all pages of the source: distances are true only when no way is missing."""
     from treasure.tgraph.build import Sample
 
     source = _source(args)
-    urls = list(source.urls())
-    if len(urls) > max_pages:
-        urls = sorted(random.Random(seed).sample(urls, max_pages))
     sample, progress = Sample(source.page, navigation), _Progress()
-    for count, url in enumerate(urls, 1):
+    for count, url in enumerate(source.urls(), 1):
         sample.read(url)
         progress("pages read", count)
     return sample

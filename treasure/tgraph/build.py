@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -208,7 +208,7 @@ def assemble(plan: Plan, sample: Sample, targets: Collection[str]) -> Built:
         raise GraphError(_why_nothing(plan, sample, wanted))
     distances = page_distances(links, wanted, plan.levels)
     graph = TGraph.empty(plan.topic, plan.levels, threshold=plan.threshold, boundary=plan.boundary)
-    chosen = _chosen(levels, plan)
+    chosen = _chosen(levels, links, plan)
     silent = 0
     for count, (url, indices) in enumerate(_by_page(chosen), 1):
         page = sample.fetch(url)
@@ -218,9 +218,7 @@ def assemble(plan: Plan, sample: Sample, targets: Collection[str]) -> Built:
                 silent += 1
                 continue
             level = levels[url, index]
-            nearer = [
-                u for u in links[url][index] if distances.get(u, -2) == level - 1 and u != url
-            ]
+            nearer = [u for u in _at(links, (url, index)) if distances.get(u) == level - 1]
             graph.add(Node(url, level, spots[index].components, tuple(nearer)))
         plan.progress("pages turned into nodes", count)
     if not len(graph):
@@ -256,15 +254,33 @@ def _targets(targets: Collection[str]) -> set[str]:
     return wanted
 
 
-def _chosen(levels: dict[Spot, int], plan: Plan) -> list[Spot]:
-    """Return at most max_nodes paragraphs, the same number of every level where there are."""
+def _chosen(
+    levels: Mapping[Spot, int], links: Mapping[str, Sequence[Sequence[str]]], plan: Plan
+) -> list[Spot]:
+    """Return at most max_nodes paragraphs, the same number of every level where there are.
+
+    Beyond level 1 only paragraphs that lead to a chosen one count, so that every way is whole.
+    """
     dice = random.Random(plan.random_seed)
     chosen: list[Spot] = []
+    reached: set[str] | None = None
     for level in range(1, plan.levels + 1):
-        here = [spot for spot, found in levels.items() if found == level]
+        here = [
+            spot
+            for spot, found in levels.items()
+            if found == level and (reached is None or reached.intersection(_at(links, spot)))
+        ]
         room = (plan.max_nodes - len(chosen)) // (plan.levels + 1 - level)
-        chosen += here if len(here) <= room else dice.sample(here, room)
+        taken = here if len(here) <= room else dice.sample(here, room)
+        reached = {url for url, _ in taken}
+        chosen += taken
     return chosen
+
+
+def _at(links: Mapping[str, Sequence[Sequence[str]]], spot: Spot) -> list[str]:
+    """Return where the paragraph leads, other than to its own page."""
+    url, index = spot
+    return [destination for destination in links[url][index] if destination != url]
 
 
 def _by_page(spots: Sequence[Spot]) -> Iterator[tuple[str, list[int]]]:

@@ -160,15 +160,15 @@ def _headline(graph: TGraph) -> str:
 
 def _column_heads(graph: TGraph, columns: Sequence[Sequence[_Card]]) -> list[str]:
     sizes = graph.level_sizes()
+    near = zip(graph.column("distance").tolist(), graph.destinations(), strict=True)
+    targets = len({url for distance, urls in near if distance == 1 for url in urls})
     heads = []
     for index, column in enumerate(columns):
         level = graph.levels - index
         x = _SIDE + index * (_CARD_WIDTH + _LANE)
         name = "Targets" if level == 0 else f"Level {level}"
-        total = (
-            len({u for d in graph.destinations() for u in d}) if level == 0 else sizes[level - 1]
-        )
-        shown = f"{len(column)} shown" if level == 0 else f"{len(column)} of {total:,} nodes"
+        total = targets if level == 0 else sizes[level - 1]
+        shown = f"{len(column)} of {total:,} {'pages' if level == 0 else 'nodes'}"
         heads.append(f'<text class="head" x="{x}" y="92">{name}</text>')
         heads.append(f'<text class="sub" x="{x}" y="108">{shown}</text>')
     return heads
@@ -203,7 +203,7 @@ def _card(card: _Card) -> str:
     parts = [
         f'<g transform="translate({card.x:.0f} {card.y:.0f})"><title>{escape(_told(card))}</title>',
         f'<rect class="{kind}" width="{_CARD_WIDTH}" height="{_CARD_HEIGHT}" rx="7"/>',
-        f'<text class="name" x="10" y="18">{escape(_short(_page_name(card.key), 27))}</text>',
+        f'<text class="name" x="10" y="18">{escape(_short(_page_name(card.key), 25))}</text>',
         f'<text class="words" x="10" y="34">{escape(_short(words, 31))}</text>',
     ]
     if node is not None and node.fetches:
@@ -234,7 +234,7 @@ def _told(card: _Card) -> str:
 
 def _page_name(url: str) -> str:
     parts = urlsplit(url)
-    last = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
+    last = unquote(unquote(parts.path.rstrip("/").rpartition("/")[2])) or parts.netloc
     return last.rpartition(".")[0].replace("_", " ") or last
 
 

@@ -7,6 +7,7 @@ The journal travels along. A file is replaced in one step, so a crash leaves the
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -103,7 +104,8 @@ def save(graph: TGraph, path: Path) -> None:
             partial.write_bytes(msgspec.json.encode(to_dict(graph)))
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
         raise GraphError(f"The T-Graph {path} cannot be written: {error.strerror}.") from None
 
 
