@@ -6,6 +6,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests.demo import demo_folder, demo_topics, demo_web  # noqa: F401
 from tests.servers import (  # noqa: F401
     own_redis_server,
     postgres_server,

@@ -20,6 +20,7 @@ from treasure.evaluation.web_writer import http_bytes
 
 MAX_HEAD_BYTES = 65_536
 IDLE_SECONDS = 60.0
+LINGER_SECONDS = 2.0
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"}
 )
@@ -101,7 +102,7 @@ class WebServer:
             async with asyncio.timeout(IDLE_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
-            writer.write(_refusal(431, "The request's headers are too long."))
+            await _refuse(reader, writer, 431, "The request's headers are too long.")
             return False
         lines = head.decode("latin-1").split("\r\n")
         headers = {
@@ -113,8 +114,7 @@ class WebServer:
         url = _asked(target, headers)
         keep = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
         if method not in {"GET", "HEAD"} or not url:
-            writer.write(_refusal(*_why(method)))
-            await writer.drain()
+            await _refuse(reader, writer, *_why(method))
             return False
         response = self.answer(url)
         raw = http_bytes(response)
@@ -141,6 +141,15 @@ def _why(method: str) -> tuple[int, str]:
     return 400, "Expected an absolute URL, or a path and a Host header."
 
 
-def _refusal(status: int, text: str) -> bytes:
+async def _refuse(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, status: int, text: str
+) -> None:
+    """Say why not. A connection that is closed with bytes unread would be reset, and this lost."""
     headers = (("Content-Type", "text/plain"), ("Connection", "close"))
-    return http_bytes(Response("", status, headers, text.encode() + b"\n"))
+    writer.write(http_bytes(Response("", status, headers, text.encode() + b"\n")))
+    await writer.drain()
+    writer.write_eof()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            while await reader.read(MAX_HEAD_BYTES):
+                pass
