@@ -1,0 +1,93 @@
+"""Changes: orders to running crawls, and new crawls. Each needs the token (guard.py)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+
+from treasure.config import TreasureConfig
+from treasure.errors import JobError
+from treasure.seeds import read_seeds
+from treasure.steering import payload_of
+from treasure.topic_reader import read_topics
+from treasure.web.api import Job, Repository, _job
+from treasure.web.guard import Guard
+from treasure.workbench import job_folder
+
+
+def allowed(request: Request) -> None:
+    """Let only those pass who have the token."""
+    guard: Guard = request.app.state.guard
+    guard.writer(request)
+
+
+router = APIRouter(prefix="/api", dependencies=[Depends(allowed)])
+
+
+class NewOrder(BaseModel):
+    """An order to a running crawl, as ``treasure steer`` takes it."""
+
+    command: str = Field(max_length=50)
+    arguments: list[Annotated[str, Field(max_length=2_000)]] = Field([], max_length=100)
+
+
+class NewCrawl(BaseModel):
+    """A crawl to start."""
+
+    topic: str = Field(min_length=1, max_length=500)
+    seeds: str = Field(min_length=1, max_length=20_000)
+    job: str = Field("", max_length=100)
+    max_pages: int = Field(1_000, ge=1, le=100_000_000)
+    contact: str = Field("", max_length=200)
+
+
+@router.post("/jobs/{job}/orders", status_code=202, summary="Tell a crawl what to do")
+def order(store: Repository, job: Job, new: NewOrder) -> dict[str, Any]:
+    """Record an order; the crawl obeys within a second or two."""
+    _job(store, job)
+    payload = payload_of(new.command, new.arguments)
+    return {"order": store.order(job, new.command, payload, "web page")}
+
+
+@router.post("/jobs", status_code=202, summary="Start a crawl")
+def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
+    """Check what was asked for, then start a crawl in a process of its own."""
+    topics = read_topics(new.topic)
+    seeds = read_seeds(",".join(new.seeds.split()))
+    runs = Path(request.app.state.runs_dir)
+    name = new.job or f"{topics[0].name.split()[0].lower()}-{os.urandom(3).hex()}"
+    folder = job_folder(TreasureConfig(runs_dir=str(runs)), name)
+    if any(row["job"] == name for row in store.jobs()):
+        raise JobError(f"There is a job {name!r} already. Choose another name.")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "seeds.txt").write_text("\n".join(seeds) + "\n", encoding="utf-8")
+    arguments = {
+        "topic": new.topic,
+        "seeds": str(folder / "seeds.txt"),
+        "job": name,
+        "max_pages": str(new.max_pages),
+        "runs_dir": str(runs),
+        **({"contact": new.contact} if new.contact else {}),
+        **request.app.state.crawl_arguments,
+    }
+    command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
+    for key, value in arguments.items():
+        command += ["-a", f"{key}={value}"]
+    command += ["-s", f"LOG_FILE={folder / 'crawl.log'}"]
+    environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"}
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=environment,
+    )
+    request.app.state.children.append(process)
+    return {"job": name, "log": str(folder / "crawl.log")}

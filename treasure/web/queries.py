@@ -1,0 +1,122 @@
+"""What the web page asks of the repository, beyond what the store answers itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from sqlalchemy import case, func, select
+
+from treasure.repository.models import pages
+from treasure.repository.store import Store
+
+CURVE_POINTS = 400
+MAX_STEPS = 50
+ALIVE_SECONDS = 15.0
+"""A worker that gave no sign for this long does not run."""
+
+
+def jobs(store: Store) -> list[dict[str, Any]]:
+    """Return all jobs, latest first, each with its workers' figures added up."""
+    return [job | live(store, job["job"]) for job in store.jobs()]
+
+
+def live(store: Store, job: str) -> dict[str, Any]:
+    """Return what the workers of *job* last said."""
+    workers = [status | {"at": then} for then, status in store.statuses(job).values()]
+    now = time.time()
+    running = [w for w in workers if now - w["at"] < ALIVE_SECONDS and "stopped" not in w]
+    totals = {
+        name: sum(worker.get(name) or 0 for worker in workers)
+        for name in ("pages", "on_topic", "off_topic", "failed", "retries", "bytes")
+    }
+    speed = sum(worker.get("pages_per_second") or 0.0 for worker in running)
+    return totals | {
+        "running": bool(running),
+        "paused": bool(running) and all(worker.get("paused") for worker in running),
+        "pages_per_second": speed,
+        "queued": max((worker.get("queued") or 0 for worker in workers), default=0),
+        "workers": workers,
+    }
+
+
+def harvest(store: Store, job: str) -> list[tuple[int, int]]:
+    """Return the harvest curve: pages fetched and pages on topic among them, in order of time."""
+    order = (pages.c.fetched_at, pages.c.id)
+    place = func.row_number().over(order_by=order).label("place")
+    found = func.sum(case((pages.c.on_topic, 1), else_=0)).over(order_by=order).label("found")
+    fetched = (pages.c.job == job) & ~pages.c.status.between(300, 399)
+    curve = select(place, found).where(fetched).subquery()
+    with store.reading() as connection:
+        total = connection.execute(select(func.count()).where(fetched)).scalar_one()
+        step = max(1, total // CURVE_POINTS)
+        query = select(curve).where((curve.c.place % step == 0) | (curve.c.place == total))
+        rows = connection.execute(query.order_by(curve.c.place)).all()
+    return [(0, 0), *((int(place), int(found)) for place, found in rows)]
+
+
+def makeup(store: Store, job: str) -> dict[str, Any]:
+    """Return of what the pages of *job* are made: statuses, failures, hosts, depths."""
+    mine = pages.c.job == job
+    on_topic = func.sum(case((pages.c.on_topic, 1), else_=0))
+    with store.reading() as connection:
+
+        def rows(*columns: Any, where: Any = mine, limit: int = 20) -> list[tuple[Any, ...]]:
+            count = func.count().label("count")
+            query = select(*columns, count, on_topic).where(where).group_by(*columns)
+            return [
+                tuple(row) for row in connection.execute(query.order_by(count.desc()).limit(limit))
+            ]
+
+        return {
+            "statuses": rows(pages.c.status),
+            "failures": rows(pages.c.failure, where=mine & (pages.c.failure != "")),
+            "hosts": rows(pages.c.host),
+            "depths": sorted(rows(pages.c.depth)),
+        }
+
+
+def recent_failures(store: Store, job: str, limit: int = 20) -> list[dict[str, Any]]:
+    """Return the latest pages of *job* that could not be had."""
+    query = (
+        select(pages.c.id, pages.c.url, pages.c.status, pages.c.failure, pages.c.fetched_at)
+        .where((pages.c.job == job) & (pages.c.failure != ""))
+        .order_by(pages.c.fetched_at.desc())
+        .limit(limit)
+    )
+    with store.reading() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def recent_finds(store: Store, job: str, limit: int = 20) -> list[dict[str, Any]]:
+    """Return the latest pages of *job* that are on topic."""
+    query = (
+        select(pages.c.id, pages.c.url, pages.c.title, pages.c.relevance, pages.c.fetched_at)
+        .where((pages.c.job == job) & pages.c.on_topic)
+        .order_by(pages.c.fetched_at.desc())
+        .limit(limit)
+    )
+    with store.reading() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def way(store: Store, page: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return how a page was reached: from the seed to the page, each with the link that led on."""
+    steps = [_step(page)]
+    seen = {page["id"]}
+    current = page
+    while current["referrer"] and len(steps) < MAX_STEPS:
+        ids = [i for i in store.find(current["referrer"], page["job"]) if i not in seen]
+        before = store.page(ids[0]) if ids else None
+        if before is None:
+            steps.append({"id": None, "url": current["referrer"]})
+            break
+        seen.add(before["id"])
+        steps.append(_step(before))
+        current = before
+    return steps[::-1]
+
+
+def _step(page: dict[str, Any]) -> dict[str, Any]:
+    names = ("id", "url", "title", "anchor", "context", "score", "relevance", "on_topic", "depth")
+    return {name: page[name] for name in names}
