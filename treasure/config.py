@@ -169,6 +169,17 @@ class TreasureConfig:
         "on_topic", "Whose raw HTML is kept.", choices=("all", "on_topic", "none")
     )
 
+    main_text: str = setting(
+        "trafilatura",
+        "How the main text of stored pages is found: by trafilatura, in a process beside the crawl,"
+        " or from the blocks alone.",
+        choices=("trafilatura", "blocks"),
+    )
+    refresh_least_days: float = setting(
+        0.05, "Shortest time between two looks, in days.", at_least=0
+    )
+    refresh_most_days: float = setting(180.0, "Longest time between two looks.", at_least=0)
+
     # -- browser
     browser: str = setting(
         "off",

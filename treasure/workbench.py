@@ -165,6 +165,26 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     )
 
 
+def make_judge(
+    config: TreasureConfig,
+    topics: Sequence[Topic],
+    examples: Sequence[Page] = (),
+    negatives: Sequence[Page] = (),
+) -> Judge:
+    """Return the judge that these settings describe, before it has seen a page."""
+    return Judge(
+        topics,
+        galaxy=WeightedGalaxy(Lexicon.load(config.ddc_lexicon or None)),
+        threshold=config.topic_threshold,
+        examples=examples,
+        negatives=negatives,
+        languages=config.topic_languages or merge(topics).languages,
+        min_words=config.topic_min_words,
+        unsure=config.topic_unsure,
+        random_seed=config.random_seed,
+    )
+
+
 def _decisions(
     config: TreasureConfig,
     job: str,
@@ -175,17 +195,7 @@ def _decisions(
     store: Store,
 ) -> tuple[Crawl, Watchdog | None, list[str]]:
     topic = merge(topics)
-    judge = Judge(
-        topics,
-        galaxy=WeightedGalaxy(Lexicon.load(config.ddc_lexicon or None)),
-        threshold=config.topic_threshold,
-        examples=examples,
-        negatives=negatives,
-        languages=config.topic_languages or topic.languages,
-        min_words=config.topic_min_words,
-        unsure=config.topic_unsure,
-        random_seed=config.random_seed,
-    )
+    judge = make_judge(config, topics, examples, negatives)
     graph = _graph(config, job, topic, store)
     brief = Brief(
         topic=topic,

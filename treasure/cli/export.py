@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -95,7 +94,7 @@ def _write_file(store: Store, selection: Selection, kind: str, path: Path) -> in
         else:
             with partial.open("wb") as file:
                 count = _write(store, selection, kind, file, gzip=path.suffix == ".gz")
-        os.replace(partial, path)
+        partial.replace(path)
     except OSError as error:
         raise ConfigError(f"The file {path} cannot be written: {error.strerror}.") from None
     finally:

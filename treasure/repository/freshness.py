@@ -20,7 +20,6 @@ FIRST_INTERVAL_SECONDS = 7 * DAY_SECONDS
 class Policy:
     """How intervals grow and shrink."""
 
-    first_seconds: float = FIRST_INTERVAL_SECONDS
     least_seconds: float = 3_600.0
     most_seconds: float = 180 * DAY_SECONDS
     changed: float = 0.5
@@ -48,9 +47,9 @@ def weight(relevance: float) -> float:
     return 0.5 + min(1.0, max(0.0, relevance))
 
 
-def first_due(fetched_at: float, relevance: float, policy: Policy | None = None) -> float:
+def first_due(fetched_at: float, relevance: float) -> float:
     """Return when a page is first looked at again."""
-    return fetched_at + (policy or Policy()).first_seconds / weight(relevance)
+    return due(History(fetched_at), relevance)
 
 
 def due(history: History, relevance: float) -> float:
