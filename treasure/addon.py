@@ -51,6 +51,8 @@ EXTENSIONS = {
     "treasure.extensions.progress.ProgressExtension": 500,
     "treasure.extensions.speed.SpeedExtension": 510,
     "treasure.extensions.throttle.FrontierThrottle": 520,
+    "treasure.extensions.steering.SteeringExtension": 530,
+    "treasure.extensions.status.StatusExtension": 540,
 }
 
 REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,19 @@ class Judge:
                 "against": [VOCABULARY.stem(int(text.terms[i])) for i in order[:count]],
             }
         return answer
+
+    def relabel(self, page: Page, on_topic: bool) -> Verdict:
+        """Take in what a person says of *page*: from now on it is an example, or a negative one."""
+        before = self.verdict(page)
+        best = next((i for i, t in enumerate(self.topics) if t.name == before.topic), 0)
+        text = document(page.main_terms)
+        (self._examples[best] if on_topic else self._negatives).append(text)
+        self.refit()
+        verdict = replace(
+            before, relevance=float(on_topic), on_topic=on_topic, unsure=False, reason="labelled"
+        )
+        self._verdicts[page.url] = verdict
+        return verdict
 
     def refit(self) -> None:
         """Fit every topic's model to what was seen so far."""
