@@ -24,8 +24,8 @@ NAME, PART, TERM, GUESS = "name", "part of name", "term", "words"
 _PARTS = re.compile(r",|;|/|\(|\)|\band\b")
 _STEM_ONLY = 0.5
 _SECOND_REASON = 0.25
-_PRECISE = 0.8
-"""A number below another is preferred when it fits at least this well in comparison."""
+_ABOUT, _ROUGHLY = 0.8, 0.42
+"""How well a number below another has to fit in comparison to be preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class TopicNames:
             for number, given in reasons.items()
         ]
         found.sort(key=lambda candidate: (-candidate.fit, digits(candidate.number)))
-        return _precise_first(found)[:most]
+        return _precise_first(found, set(stems))[:most] if found else []
 
     def neighbours(self, number: str, most: int = 8) -> list[Candidate]:
         """Return the classes around *number*: below it, then beside it."""
@@ -115,15 +115,17 @@ def _joined(reasons: list[tuple[float, str]]) -> tuple[float, str]:
     return round(min(fit, 1.0), 3), best[1]
 
 
-def _precise_first(found: list[Candidate]) -> list[Candidate]:
-    """Move the best candidate below the first one to the front when it fits about as well."""
-    if not found:
-        return found
-    first = found[0]
-    for candidate in found[1:]:
-        if candidate.fit < _PRECISE * first.fit:
-            break
-        if digits(candidate.number).startswith(digits(first.number)) and first.why != NAME:
+def _precise_first(found: list[Candidate], stems: set[int]) -> list[Candidate]:
+    """Move a candidate below the first one to the front when it is rather meant.
+
+    It is when it fits about as well, or when the first is just a class that lists the topic too,
+    or names it beside others while the lower one has a word of it in its name.
+    """
+    for first, candidate in ((found[0], other) for other in found[1:]):
+        if first.why == NAME or not digits(candidate.number).startswith(digits(first.number)):
+            continue
+        named = first.why == TERM or stems & set(_stems(candidate.name))
+        if candidate.fit >= (_ROUGHLY if named else _ABOUT) * first.fit:
             return [candidate, *(other for other in found if other is not candidate)]
     return found
 
