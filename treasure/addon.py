@@ -168,6 +168,8 @@ class TreasureAddon:
             settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
             settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
             settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
+            # An archive gives the same answer again, and when the second try came would be chance.
+            settings.set("TREASURE_RETRY_TIMES", 0, priority="addon")
         _introduce_ourselves(settings)
         settings.set("CONCURRENT_ITEMS", 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
