@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from typing import Any
 
 from treasure.repository.store import Store
 from treasure.tgraph.graph import TGraph
+from treasure.tgraph.journal import Entry
+from treasure.tgraph.nodes import Node
 from treasure.workbench import STATE_GRAPH
 
 MAX_NODES_A_LEVEL = 40
@@ -17,10 +19,10 @@ def summary(store: Store, job: str) -> dict[str, Any]:
     """Return the levels of a job's graph with their most used nodes, and the latest changes."""
     payload = store.load_state(job, STATE_GRAPH)
     if not payload:
-        return {"levels": [], "journal": [], "nodes": 0, "at": time.time()}
+        return {"topic": "", "levels": [], "journal": [], "nodes": 0, "changes": 0}
     graph = TGraph.from_bytes(payload)
     levels: list[dict[str, Any]] = []
-    by_level: dict[int, list[Any]] = {}
+    by_level: dict[int, list[Node]] = {}
     for node in graph.nodes():
         by_level.setdefault(node.distance, []).append(node)
     for level in range(1, graph.levels + 1):
@@ -47,7 +49,7 @@ def summary(store: Store, job: str) -> dict[str, Any]:
     }
 
 
-def _node(node: Any) -> dict[str, Any]:
+def _node(node: Node) -> dict[str, Any]:
     ish, sh, mh, dc = node.components.stems()
     return {
         "number": node.number,
@@ -65,14 +67,14 @@ def _node(node: Any) -> dict[str, Any]:
     }
 
 
-def _stems(counts: dict[str, int]) -> list[tuple[str, int]]:
+def _stems(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:30]
 
 
-def _change(entry: Any) -> dict[str, Any]:
+def _change(entry: Entry) -> dict[str, Any]:
     return {
         "action": entry.action,
-        "number": entry.number,
+        "node": entry.node,
         "reason": entry.reason,
-        "at": getattr(entry, "at", None),
+        "page": entry.page,
     }

@@ -24,6 +24,7 @@ class Problem(HTTPException):
 def install(app: FastAPI) -> None:
     """Answer every error with a problem object."""
 
+    # ruff: noqa: ARG001 - the framework hands every handler the request
     @app.exception_handler(HTTPException)
     def told(request: Request, error: HTTPException) -> JSONResponse:
         return _answer(error.status_code, str(error.detail), dict(error.headers or {}))
