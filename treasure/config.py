@@ -171,9 +171,9 @@ class TreasureConfig:
 
     main_text: str = setting(
         "trafilatura",
-        "How the main text of stored pages is found: by trafilatura, in a process beside the crawl,"
-        " or from the blocks alone.",
-        choices=("trafilatura", "blocks"),
+        "How a process beside the crawl finds the main text of stored pages before it indexes them;"
+        " `later` leaves all that to `treasure refresh`.",
+        choices=("trafilatura", "blocks", "later"),
     )
     refresh_least_days: float = setting(
         0.05, "Shortest time between two looks, in days.", at_least=0

@@ -153,7 +153,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 def _told(report: dict[str, Any]) -> str:
     lines = []
-    if "finished" in report:
+    if report.get("finished"):
         lines.append(f"Indexed:   {report['finished']:,} pages")
     for job, done in report.get("rejudged", {}).items():
         lines.append(

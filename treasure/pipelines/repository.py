@@ -1,15 +1,27 @@
-"""RepositoryPipeline: writes pages on topic, with everything that was measured."""
+"""RepositoryPipeline: writes pages on topic, with everything that was measured.
+
+From the first page on topic on, a process beside the crawl finishes what is stored: main text,
+language, duplicates, search index.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from treasure.addon import workbench_of
 from treasure.items import PageItem
 from treasure.pipelines.writer import writer_of
+from treasure.repository.helper import Helper
+from treasure.workbench import repository_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from treasure.workbench import Workbench
+
+logger = logging.getLogger(__name__)
 
 
 class RepositoryPipeline:
@@ -17,6 +29,7 @@ class RepositoryPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.helper: Helper | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RepositoryPipeline:
@@ -28,9 +41,18 @@ class RepositoryPipeline:
         bench = workbench_of(self.crawler)
         if isinstance(item, PageItem) and bench is not None and item.draft.page is not None:
             writer_of(self.crawler).add(item.draft, bench.crawl.judge.verdict(item.draft.page))
+            if self.helper is None:
+                self._start_helper(bench)
         return item
 
     async def close_spider(self) -> None:
-        """Write what still waits."""
+        """Write what still waits, and give the helper a while to finish it."""
         if workbench_of(self.crawler) is not None:
             await writer_of(self.crawler).close()
+        if self.helper is not None and not await asyncio.to_thread(self.helper.close):
+            logger.info("Not all stored pages are indexed yet: `treasure refresh` does the rest.")
+
+    def _start_helper(self, bench: Workbench) -> None:
+        method = bench.config.main_text
+        if method != "later":
+            self.helper = Helper(repository_url(bench.config), method)

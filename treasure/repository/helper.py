@@ -9,9 +9,11 @@ ends when that is closed (also by a crawl that died) and the queue is empty.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 from treasure.errors import TreasureError
 from treasure.repository.finishing import finish
@@ -42,7 +44,8 @@ class Helper:
     def close(self, wait_seconds: float = WAIT_SECONDS) -> bool:
         """Let it finish what is left, *wait_seconds* at most; return whether it could."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):  # it died; what it left is in the queue
+            self._process.stdin.close()
         try:
             return self._process.wait(wait_seconds) == 0
         except subprocess.TimeoutExpired:
@@ -54,6 +57,7 @@ class Helper:
 def main(method: str) -> int:
     """Finish pages until standard input is closed and nothing is left."""
     os.nice(10)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl; we end after it
     store = Store.open(sys.stdin.readline().strip())
     closing = threading.Event()
     threading.Thread(target=_watch, args=(closing,), daemon=True).start()

@@ -13,7 +13,6 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
-METHODS = ("trafilatura", "blocks")
 MAX_HTML_BYTES = 2_000_000
 """Larger pages keep the text of their blocks: trafilatura's time grows faster than the page."""
 LEAST_SHARE = 0.1
@@ -43,7 +42,7 @@ def language_of(declared: str, text: str) -> str:
     if len(start) < 40:
         return ""
     code, certainty = _identifier().classify(start)
-    return str(code) if certainty >= LEAST_CERTAINTY else ""
+    return str(code) if certainty >= LEAST_CERTAINTY and code != "zxx" else ""
 
 
 @cache

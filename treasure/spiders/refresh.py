@@ -106,7 +106,8 @@ class RefreshSpider(Spider):
         """Yield a request for each page that is due, the most promising first."""
         if self.store is None:
             return
-        self.helper = Helper(repository_url(self.config), self.config.main_text)
+        method = "trafilatura" if self.config.main_text == "later" else self.config.main_text
+        self.helper = Helper(repository_url(self.config), method)
         policy = Policy(
             least_seconds=self.config.refresh_least_days * DAY_SECONDS,
             most_seconds=self.config.refresh_most_days * DAY_SECONDS,
