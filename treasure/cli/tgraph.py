@@ -23,7 +23,7 @@ FINISH = """\
 examples:
   treasure tgraph build g.json --topic 520 --around https://example.org/mars
   treasure tgraph build g.json --topic astronomy-space --web schools/
-  treasure tgraph build g.json --topic 520 --folder mirror/ targets.txt
+  treasure tgraph build g.json --topic 520 --folder mirror/ --targets urls.txt
   treasure tgraph build g.json --topic 520 --repository sqlite:///data/runs/treasure.db
 """
 
@@ -97,14 +97,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_source(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
-    parser.add_argument("targets", nargs="*", help="URLs on topic, or files with one URL a line")
+    parser.add_argument(
+        "--targets",
+        nargs="+",
+        default=[],
+        metavar="URL",
+        help="pages on topic: URLs, or files with one URL a line",
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--web", type=Path, help="virtual web: a WARC file, or a folder with one")
     source.add_argument("--folder", type=Path, help="folder of HTML files")
     source.add_argument("--repository", metavar="URL", help="pages and links we stored")
     if live:
         source.add_argument(
-            "--around", action="store_true", help="fetch around the targets, politely"
+            "--around",
+            nargs="+",
+            metavar="URL",
+            help="example pages (or files of URLs) on the live web to fetch around, politely",
         )
     parser.add_argument("--base-url", default="http://folder.example/", help="address of --folder")
     parser.add_argument("--job", help="only this job of --repository")
@@ -196,18 +205,18 @@ def _learn_weights(
     args: argparse.Namespace, graph: TGraph, plan: Plan, targets: Sequence[str]
 ) -> None:
     from treasure.tgraph.check import hold_back, learned_weights
+    from treasure.tgraph.components import NAMES
 
     if args.around:
         raise GraphError("--learn-weights needs pages at hand: --web, --folder or --repository.")
     sample = _sample(args, plan.navigation)
     trial = hold_back(graph, sample, targets, random_seed=args.seed)
-    weights, before, after = learned_weights(trial)
-    told = f"rank correlation {after:.3f}, {before:.3f} with equal weights"
-    if after > before:
-        import numpy as np
-
-        graph.weights = np.array(weights)
-        print("weights ISH {} SH {} MH {} DC {}: {}".format(*weights, told))
+    learned = learned_weights(trial)
+    told = f"rank correlation {learned.after:.3f}, {learned.before:.3f} before"
+    if learned.after > learned.before:
+        graph.weights, graph.threshold = learned.weights, learned.threshold
+        weights = " ".join(f"{name} {w:g}" for name, w in zip(NAMES, learned.weights, strict=True))
+        print(f"learned weights {weights}, threshold {learned.threshold:g}: {told}")
     else:
         print(f"equal weights kept: learned ones are no better ({told})")
 
@@ -364,13 +373,15 @@ def _web_topics(web: Path | None) -> list[Any]:
 
     if web is None:
         return []
+    if not web.exists():
+        raise GraphError(f"The web {web} cannot be read: there is no such file or folder.")
     beside = (web if web.is_dir() else web.parent) / "topics.json"
     return list(read_web_topics(beside)) if beside.is_file() else []
 
 
 def _targets(args: argparse.Namespace, known: Sequence[str]) -> list[str]:
     targets: list[str] = []
-    for given in args.targets:
+    for given in getattr(args, "around", None) or args.targets:
         if given.startswith(("http://", "https://")):
             targets.append(given)
             continue

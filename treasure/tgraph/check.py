@@ -8,7 +8,7 @@ Links from which no target can be reached within the levels count as levels + 1.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treasure.errors import GraphError
 from treasure.tgraph.build import Sample
-from treasure.tgraph.components import Components
+from treasure.tgraph.components import DC, ISH, MH, SH, Components
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.levels import paragraph_levels
 
@@ -25,6 +25,7 @@ MAX_PAGES = 300
 GOOD_CORRELATION = 0.3
 STEPS = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Weights that are tried for a component."""
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,12 @@ class Quality:
     @property
     def good(self) -> bool:
         """Whether the graph knows enough to guide."""
-        return self.correlation >= GOOD_CORRELATION
+        return self.best_correlation >= GOOD_CORRELATION
+
+    @property
+    def best_correlation(self) -> float:
+        """The rank correlation of the better rule."""
+        return max(self.correlation, self.paper_correlation)
 
     @property
     def advice(self) -> str:
@@ -65,8 +71,9 @@ class Quality:
         if self.good:
             return "The graph tells near from far; more examples are not needed."
         return (
-            f"The graph hardly tells near from far (correlation {self.correlation:.2f}, at least"
-            f" {GOOD_CORRELATION} wanted): build it from more examples or more pages around them."
+            f"The graph hardly tells near from far (correlation {self.best_correlation:.2f}, wanted"
+            f" {GOOD_CORRELATION}): build it from more examples, from more pages around them, or"
+            " with --learn-weights."
         )
 
 
@@ -125,33 +132,51 @@ def quality(trial: Trial) -> Quality:
     )
 
 
-def learned_weights(trial: Trial) -> tuple[list[float], float, float]:
-    """Return weights of ISH, SH, MH and DC that predict distances best, as the papers wished.
+@dataclass(frozen=True)
+class Learned:
+    """Weights of ISH, SH, MH and DC and a threshold, and what they are worth."""
 
-    Half of the paragraphs choose, one component at a time; the other half tells what it is worth:
-    the rank correlation with equal weights and with these.
+    weights: NDArray[np.float64]
+    threshold: float
+    before: float
+    """Rank correlation of the papers' rule with the graph's own weights and threshold."""
+    after: float
+    """The same with the learned ones; both on paragraphs that had no say in learning."""
+
+
+def learned_weights(trial: Trial) -> Learned:
+    """Return weights and threshold with which the papers' rule predicts best, as they wished.
+
+    Half of the paragraphs choose, one component at a time; the other half tells what it is worth.
     """
+    graph = trial.graph
+    usual = graph.weights, graph.threshold
     half = np.arange(len(trial.queries)) % 2 == 0
 
-    def correlation(weights: list[float], chosen: NDArray[np.bool_]) -> float:
-        trial.graph.weights = np.array(weights)
-        matches = trial.graph.match_components(
-            [trial.queries[index] for index in np.flatnonzero(chosen)]
-        )
-        return rank_correlation(matches.distance, trial.truth[chosen])
+    def correlations(weights: Sequence[float], chosen: NDArray[np.bool_]) -> dict[float, float]:
+        """Return the rank correlation for each threshold."""
+        graph.weights = np.asarray(weights, np.float64)
+        asked = [trial.queries[index] for index in np.flatnonzero(chosen)]
+        matches = graph.match_components(asked)
+        answer = {}
+        for graph.threshold in sorted({usual[1], *THRESHOLDS}):
+            answer[graph.threshold] = rank_correlation(graph.nearest(matches), trial.truth[chosen])
+        return answer
 
-    usual = trial.graph.weights
-    best = [1.0, 1.0, 1.0, 1.0]
     try:
-        top = correlation(best, half)
-        for component in (3, 0, 1, 2) * 2:
+        best, threshold, top = usual[0].tolist(), usual[1], -2.0
+        for component in (DC, ISH, SH, MH) * 2:
             for weight in STEPS:
                 tried = [*best[:component], weight, *best[component + 1 :]]
-                if sum(tried) > 0 and (value := correlation(tried, half)) > top + 1e-6:
-                    best, top = tried, value
-        return best, correlation([1.0] * 4, ~half), correlation(best, ~half)
+                if sum(tried) > 0:
+                    for level, value in correlations(tried, half).items():
+                        if value > top + 1e-9:
+                            best, threshold, top = tried, level, value
+        before = correlations(usual[0].tolist(), ~half)[usual[1]]
+        after = correlations(best, ~half)[threshold]
+        return Learned(np.array(best), threshold, before, after)
     finally:
-        trial.graph.weights = usual
+        graph.weights, graph.threshold = usual
 
 
 def rank_correlation(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
