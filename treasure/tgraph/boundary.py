@@ -54,9 +54,9 @@ PARAGRAPH = Paragraph()
 class GalaxyBoundary:
     """The papers' boundary (Patel 2010): the words of the galaxy around the anchor.
 
-    Break points move out to the neighbouring paragraphs while the galaxy is dense around the
-    anchor, never across a heading; then the outliers are cut. A text without any known word keeps
-    all its words: there is nothing to tell outliers by.
+    Break points move out to the neighbouring paragraphs while the galaxy is, and stays, dense
+    around the anchor, never across a heading; then the outliers are cut. A text without any known
+    word keeps all its words: there is nothing to tell outliers by.
     """
 
     per_link = True
@@ -86,14 +86,16 @@ class GalaxyBoundary:
             np.concatenate([page.terms[a.start : a.stop] for a in anchors]) if anchors else _NONE
         )
         galaxy = self._classify(page, span, anchors)
+        if not own or _share_of_dots(galaxy, own) < DENSE:
+            return span, galaxy
         for _ in range(MAX_MOVES):
-            if not own or _share_of_dots(galaxy, own) < DENSE:
-                break
             wider = _moved_out(page, span)
             if wider == span:
                 break
-            span = wider
-            galaxy = self._classify(page, span, anchors)
+            found = self._classify(page, wider, anchors)
+            if _share_of_dots(found, own) < DENSE:
+                break  # "as the points become sparse the plotting is stopped"
+            span, galaxy = wider, found
         return span, galaxy
 
     def _classify(self, page: Page, span: Span, anchors: Sequence[Span]) -> Galaxy:
