@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from random import Random
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.packing import finite
 from treasure.frontier.rocks import (
     Batch,
     Counters,
@@ -100,7 +100,7 @@ class EmbeddedFrontier:
             new.append(raw is None and state is None)
             if new[-1]:
                 host = self._turns.host(host_of(entry.url))
-                score = _finite(entry.score)
+                score = finite(entry.score)
                 order = rate * sequence - score
                 state = State(host.number, score, order, sequence, arrivals, 0)
                 arrivals += 1
@@ -307,7 +307,7 @@ class EmbeddedFrontier:
     def _rescored(
         self, batch: Batch, changes: dict[Host, _Change], key: int, state: State, score: float
     ) -> State:
-        score = _finite(score)
+        score = finite(score)
         if score == state.score or key in self._out:
             return state
         old, order = state, self._rate * state.sequence - score
@@ -452,8 +452,3 @@ class EmbeddedFrontier:
             key = heapq.heappop(self._parked)[1]
             if key in self._out and self._out[key].parked:
                 self._put_back(key)
-
-
-def _finite(score: float) -> float:
-    """Return *score*, or 0 for what is no number: such links wait at the end."""
-    return float(score) if isfinite(score) else 0.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from random import Random
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.packing import finite
 from treasure.urls import host_of, url_key
 
 Rank = tuple[float, int]
@@ -185,7 +185,7 @@ class MemoryFrontier:
         if key in self._done:
             return False
         link = _Link(key, entry, self._host(host_of(entry.url)), self._sequence)
-        link.score = _finite(entry.score)
+        link.score = finite(entry.score)
         link.rank = (self._rate * self._sequence - link.score, self._arrivals)
         self._arrivals += 1
         self._links[key] = link
@@ -233,7 +233,7 @@ class MemoryFrontier:
         return queue[0][1]
 
     def _rescore(self, link: _Link, score: float) -> None:
-        score = _finite(score)
+        score = finite(score)
         if link.state != _QUEUED or score == link.score:
             return
         link.score = score
@@ -271,8 +271,3 @@ class MemoryFrontier:
         keep = self.policy.max_links - self.policy.max_links // 20
         waiting = [link for link in self._links.values() if link.state == _QUEUED]
         self._forget(heapq.nlargest(self._queued - keep, waiting, key=lambda link: link.rank))
-
-
-def _finite(score: float) -> float:
-    """Return *score*, or 0 for what is no number: such links wait at the end."""
-    return float(score) if isfinite(score) else 0.0

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from math import inf, isfinite
+from math import inf
 from random import Random
 from typing import Any
 
@@ -31,6 +31,7 @@ import msgspec
 from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import scripts
 from treasure.frontier.base import PASSED_OVER_LIMIT, Counts, Entry, Lease, Policy
+from treasure.frontier.packing import finite, pack, unpack
 from treasure.urls import host_of, url_key
 
 try:
@@ -58,8 +59,6 @@ BATCH = 500
 POLL_SECONDS = 0.5
 """How soon to look again whether the others have found something."""
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(tuple[str, float, int, str, str, str, dict[str, Any]]).decode
 _decode_head = msgspec.msgpack.Decoder(list[Any]).decode
 _SCORE = 1
 """Place of the score in the head of a link, as the scripts write it."""
@@ -103,8 +102,8 @@ class RedisFrontier:
             arguments: list[Any] = []
             for entry in batch:
                 key = url_key(entry.url)
-                score = repr(_finite(entry.score))
-                arguments += (key, _shard(key), host_of(entry.url), score, _packed(entry))
+                score = repr(finite(entry.score))
+                arguments += (key, _shard(key), host_of(entry.url), score, pack(entry))
             queued, fresh = self._run(scripts.PUSH, *arguments)
             new += map(bool, fresh)
         if 0 < self.policy.max_links < queued:
@@ -121,7 +120,7 @@ class RedisFrontier:
         key, payload, score, waited, passed, attempts = answer
         lease = Lease(
             int(key),
-            Entry(*_decode(payload)),
+            unpack(payload),
             float(score),
             self._rate * waited,
             explored,
@@ -150,7 +149,7 @@ class RedisFrontier:
     def rescore(self, scores: Mapping[int, float]) -> None:
         """Give queued links new scores; unknown keys are ignored."""
         for batch in _batches(list(scores.items())):
-            arguments = [part for key, score in batch for part in (key, repr(_finite(score)))]
+            arguments = [part for key, score in batch for part in (key, repr(finite(score)))]
             self._run(scripts.RESCORE, *arguments)
 
     def hold(self, host: str, until: float) -> None:
@@ -380,31 +379,12 @@ def _with_shards(keys: Iterable[int]) -> list[Any]:
     return [part for key in keys for part in (key, _shard(key))]
 
 
-def _packed(entry: Entry) -> bytes:
-    return _encode(
-        (
-            entry.url,
-            entry.score,
-            entry.depth,
-            entry.referrer,
-            entry.anchor,
-            entry.context,
-            entry.meta,
-        )
-    )
-
-
 def _unpacked(raw: bytes) -> Entry:
     """Return a link of the hash ``links`` with the score it has now."""
     stop = 4 + int(raw[:4])
     score = float(_decode_head(raw[4:stop])[_SCORE])
-    return replace(Entry(*_decode(raw[stop:])), score=score)
+    return replace(unpack(raw[stop:]), score=score)
 
 
 def _literal(pattern: str) -> str:
     return "".join(f"\\{c}" if c in "*?[]\\" else c for c in pattern)
-
-
-def _finite(score: float) -> float:
-    """Return *score*, or 0 for what is no number: such links wait at the end."""
-    return float(score) if isfinite(score) else 0.0

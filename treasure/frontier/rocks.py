@@ -32,6 +32,7 @@ from rocksdict import (
 
 from treasure.errors import FrontierUnavailable, JobError
 from treasure.frontier.base import Entry
+from treasure.frontier.packing import pack, unpack
 
 FORMAT = b"treasure frontier 1"
 TABLES = ("links", "states", "entries", "hosts")
@@ -108,9 +109,6 @@ class Counters(NamedTuple):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_entry = msgspec.msgpack.Decoder(
-    tuple[str, float, int, str, str, str, dict[str, object]]
-).decode
 _decode_host = msgspec.msgpack.Decoder(HostRow).decode
 
 
@@ -123,21 +121,7 @@ class Batch:
 
     def put_entry(self, key: int, entry: Entry) -> None:
         """Keep the link itself."""
-        self.writes.put(
-            _KEY.pack(key),
-            _encode(
-                (
-                    entry.url,
-                    entry.score,
-                    entry.depth,
-                    entry.referrer,
-                    entry.anchor,
-                    entry.context,
-                    entry.meta,
-                )
-            ),
-            self._entries,
-        )
+        self.writes.put(_KEY.pack(key), pack(entry), self._entries)
 
     def put_state(self, key: int, state: State) -> None:
         """Keep where a link stands, without its place in the order."""
@@ -228,7 +212,7 @@ class Shelf:
     def entry(self, key: int) -> Entry:
         """Return a link that is not done."""
         with self._guard:
-            return Entry(*_decode_entry(self._entries[_KEY.pack(key)]))
+            return unpack(self._entries[_KEY.pack(key)])
 
     def ranks(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of a host's links, best first, from *start* on."""
@@ -255,7 +239,7 @@ class Shelf:
         """Yield key and URL of every link that is not done."""
         with self._guard:
             for raw, value in self._entries.items():
-                yield _KEY.unpack(raw)[0], _decode_entry(value)[0]
+                yield _KEY.unpack(raw)[0], unpack(value).url
 
     def all_ranks(self) -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of every link that is not done."""
