@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 
 from treasure.config import TreasureConfig
 from treasure.errors import JobError
-from treasure.seeds import read_seeds
 from treasure.orders import payload_of
+from treasure.seeds import read_seeds
 from treasure.topic_reader import read_topics
 from treasure.web.api import Job, Repository, _job
 from treasure.web.guard import Guard

@@ -2,7 +2,7 @@
 
 Reading is for whoever reaches the port, which is this machine unless told otherwise; a Host header
 that is not ours is refused, so that a page elsewhere cannot read through a name that it makes point
-here (DNS rebinding). Writing needs the token that was shown at start-up, and an Origin that is ours.
+here (DNS rebinding). Writing needs the token shown at start-up, and an Origin that is ours.
 """
 
 from __future__ import annotations

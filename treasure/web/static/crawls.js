@@ -1,5 +1,5 @@
 import { bars, lines } from "./charts.js";
-import { get, h, notice, number, percent, post, size, toast, token, when } from "./dom.js";
+import { add, get, h, notice, number, percent, post, size, toast, token, when } from "./dom.js";
 
 const EVERY_MS = 2000;
 
@@ -61,14 +61,15 @@ export async function crawl(place, name) {
   const body = h("div", {});
   const speeds = [];
   const begun = Date.now();
-  place.append(head, controls(address, name), body);
+  add(place, head, controls(address, name), body);
   const fill = async () => {
     const [job, harvest, log] = await Promise.all([get(address), get(`${address}/harvest`), get(`${address}/events`)]);
     speeds.push([(Date.now() - begun) / 1000, job.pages_per_second]);
     if (speeds.length > 300) speeds.shift();
     head.replaceChildren(h("div", { class: "row" }, h("h1", {}, name), badge(job)),
       h("p", { class: "soft" }, `${job.topic} · started ${when(job.started)}${job.stopped ? ` · ended ${when(job.stopped)}` : ""}`));
-    body.replaceChildren(...details(job, harvest.curve, speeds, log, name));
+    body.replaceChildren();
+    add(body, details(job, harvest.curve, speeds, log, name));
     return job;
   };
   await fill();

@@ -16,6 +16,12 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Like append, but what is not there is left out.
+export function add(place, ...children) {
+  place.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  return place;
+}
+
 export const number = (value) => (value ?? 0).toLocaleString("en");
 export const percent = (value) => `${Math.round((value ?? 0) * 100)} %`;
 export const when = (seconds) => (seconds ? new Date(seconds * 1000).toLocaleString() : "–");

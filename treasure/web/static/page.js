@@ -1,10 +1,10 @@
 import { bars, galaxy } from "./charts.js";
-import { get, h, number, outside, percent, size, when } from "./dom.js";
+import { add, get, h, number, outside, percent, size, when } from "./dom.js";
 
 export async function page(place, id) {
   const found = await get(`/api/pages/${id}`);
   document.title = `${found.title || found.url} · Treasure`;
-  place.append(
+  add(place,
     h("h1", {}, found.title || "(no title)"),
     h("p", { class: "url" }, outside(found.final_url || found.url)),
     h("p", { class: "row" }, verdict(found), found.numbers.slice(0, 4).map(([name, share]) =>
