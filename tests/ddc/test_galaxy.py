@@ -77,10 +77,11 @@ def test_a_lone_dot_below_many_is_not_entered(plain):
 
 
 def test_a_tie_with_a_region_that_goes_no_deeper_is_kept():
-    lexicon = lexicon_of("500 | science | alpha\n700 | arts | beta\n730 | sculpture | gamma")
-    # alpha twice: 2 x 2 = 4. beta and gamma: 2 x (1 + 2) = 6; so add an alpha dot of the same W.
-    galaxy = PlainGalaxy(lexicon).classify_text("alpha beta")
-    assert [number for number, _ in galaxy.numbers] == ["5", "7"]
+    lexicon = lexicon_of("500 | science | alpha\n730.1 | theory of sculpture | gamma")
+    # alpha twice at 5: 2 x (1 + 1) = 4; gamma once at 730.1: 1 x 4 = 4.
+    galaxy = PlainGalaxy(lexicon).classify_text("alpha gamma alpha")
+    assert weights(galaxy.steps()[0]) == {"5": (2, 4, True), "7": (1, 4, True)}
+    assert {number for number, _ in galaxy.numbers} == {"5", "730.1"}
 
 
 def test_outliers_are_cut_and_the_rest_is_the_boundary(plain):

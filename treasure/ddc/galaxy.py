@@ -207,56 +207,42 @@ class PlainGalaxy:
         """Go down digit by digit; return where the walk ended, and what was compared."""
         ended: list[str] = []
         steps: list[tuple[Region, ...]] = []
-        winners: list[Region] = [Region("", 0.0, 0, True)] if len(number) else []
-        inside = np.ones(len(number), np.bool_)
+        winners: list[Region] = []
         for depth, region_of in enumerate(self.lexicon.regions, 1):
-            compared = self._compare(region_of, number, weight, inside, depth)
-            lone = len([r for r in compared if r.won]) > 0 and all(
-                r.dots == 1 for r in compared if r.won
-            )
-            if not compared or (
-                depth > 1 and lone and sum(w.dots for w in winners) > LONE_DOT_PARENT
-            ):
-                break
-            steps.append(compared)
-            ended += [
-                w.prefix
-                for w in winners
-                if w.prefix and not any(r.prefix.startswith(digits(w.prefix)) for r in compared)
-            ]
-            winners = [region for region in compared if region.won]
-            kept = {region.prefix for region in winners}
-            strings = self.lexicon.numbers
             region = region_of[number]
-            inside = inside & (region >= 0)
-            inside[inside] = [digits(strings[i])[:depth] in kept for i in region[inside]]
-        return ended + [pointed(winner.prefix) for winner in winners if winner.prefix], steps
+            deep = region >= 0
+            places, index, dots = np.unique(region[deep], return_inverse=True, return_counts=True)
+            if not len(places):
+                break
+            totals = np.asarray(np.bincount(index, weight[deep] * dots[index]), np.float64)
+            won = np.isclose(totals, totals.max(), rtol=1e-9)
+            if dots[won].max() == 1 and sum(w.dots for w in winners) > LONE_DOT_PARENT:
+                break
+            compared = self._regions(depth, places, totals, dots, won)
+            steps.append(compared)
+            prefixes = tuple(found.prefix for found in compared)
+            ended += [
+                w.prefix for w in winners if not any(p.startswith(w.prefix) for p in prefixes)
+            ]
+            winners = [found for found in compared if found.won]
+            inside = np.flatnonzero(deep)[won[index]]
+            number, weight = number[inside], weight[inside]
+        return [pointed(prefix) for prefix in ended + [w.prefix for w in winners]], steps
 
-    def _compare(
+    def _regions(
         self,
-        region_of: NDArray[np.int32],
-        number: NDArray[np.int32],
-        weight: NDArray[np.float64],
-        inside: NDArray[np.bool_],
         depth: int,
+        places: NDArray[np.int32],
+        totals: NDArray[np.float64],
+        dots: NDArray[np.int64],
+        won: NDArray[np.bool_],
     ) -> tuple[Region, ...]:
-        """Return the regions of one digit with their W, best first; all that tie have won."""
-        region = region_of[number]
-        chosen = inside & (region >= 0)
-        places, index, dots = np.unique(region[chosen], return_inverse=True, return_counts=True)
-        if not len(places):
-            return ()
-        sums = np.bincount(index, weight[chosen])
-        totals = dots * sums
-        best = totals.max()
+        """Return the regions of one digit with their W, best first."""
         found = [
-            Region(
-                digits(self.lexicon.numbers[place])[:depth],
-                float(total),
-                int(count),
-                bool(np.isclose(total, best, rtol=1e-9)),
+            Region(digits(self.lexicon.numbers[place])[:depth], *figures)
+            for place, *figures in zip(
+                places.tolist(), totals.tolist(), dots.tolist(), won.tolist(), strict=True
             )
-            for place, total, count in zip(places, totals, dots, strict=True)
         ]
         return tuple(sorted(found, key=lambda region: (-region.weight, region.prefix)))
 
