@@ -185,7 +185,10 @@ class Lexicon:
 
     def match(self, terms: NDArray[np.int32]) -> Hits:
         """Return the terms found in a text given as vocabulary ids, as in ``Page.terms``."""
-        kept, known = self.stems_in(terms)
+        return self.match_stems(*self.stems_in(terms))
+
+    def match_stems(self, kept: NDArray[np.int64], known: NDArray[np.int32]) -> Hits:
+        """Return the terms found among what ``stems_in`` gave."""
         found = self._single.take(known)  # known == -1 takes the last place, which holds -1
         width = np.ones(len(found), np.int32)
         if len(known) > 1:

@@ -50,11 +50,12 @@ class WeightedGalaxy:
         self.lexicon = lexicon
         self._numbers_of_term = np.diff(lexicon.posting_start)
         self._dot_weight = np.repeat(lexicon.rarity / self._numbers_of_term, self._numbers_of_term)
+        self._digits = [digits(number) for number in lexicon.numbers]
         classes = [class_of(number) for number in lexicon.numbers]
         names, self._class_of = np.unique(classes, return_inverse=True)
         self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
         self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
-        self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1))
+        self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1)).tolist()
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -68,13 +69,13 @@ class WeightedGalaxy:
         (("523", 0.31), 0.44)
         """
         lexicon = self.lexicon
-        hits = lexicon.match(terms)
+        place, known = lexicon.stems_in(terms)
+        hits = lexicon.match_stems(place, known)
         term, strength = _strengths(hits.term, hits.start, anchor)
         posting, sizes = _rows(lexicon.posting_start, term)
         number = lexicon.posting_number[posting]
         weight = self._dot_weight[posting] * np.repeat(strength, sizes)
 
-        place, known = lexicon.stems_in(terms)
         in_lexicon = known >= 0
         stem, faintness = _strengths(known[in_lexicon], place[in_lexicon], anchor)
         faint, faint_sizes = _rows(lexicon.faint_start, stem)
@@ -103,8 +104,8 @@ class WeightedGalaxy:
         """
         on_term, on_stem = self._topic(tuple(map(normal, prefixes)))
         all_term, all_stem = self._topic(("",))
-        hits = self.lexicon.match(terms)
         place, known = self.lexicon.stems_in(terms)
+        hits = self.lexicon.match_stems(place, known)
         place, known = place[known >= 0], known[known >= 0]
         on = np.zeros(len(terms), np.float32)
         total = np.zeros(len(terms), np.float32)
@@ -148,33 +149,32 @@ class WeightedGalaxy:
         ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
         best = np.argsort(-ranks, kind="stable")[:MOST_NUMBERS]
+        listed = scores.tolist()
         return tuple(
-            (self._precise(place, scores), float(ranks[place]))
+            (self._precise(place, listed), float(ranks[place]))
             for place in best.tolist()
             if own[place] > 0
         )
 
-    def _precise(self, place: int, scores: Floats) -> str:
+    def _precise(self, place: int, scores: list[float]) -> str:
         """Go down from a class to where its terms crowd; return the number reached."""
         first, stop = self._members[place], self._members[place + 1]
-        numbers = self.lexicon.numbers[first:stop]
-        if len(numbers) == 1:
-            return numbers[0]
-        strings = [digits(number) for number in numbers]
-        found = scores[first:stop].tolist()
-        reached = class_of(numbers[0])
-        inside = sum(found)
-        while inside > 0:
+        members = range(first, stop)
+        found = [(self._digits[at], scores[at]) for at in members if scores[at] > 0]
+        reached = self._digits[first][:3].ljust(3, "0")
+        inside = sum(weight for _, weight in found)
+        while found:
             below: dict[str, float] = {}
-            for own, weight in zip(strings, found, strict=True):
-                if len(own) > len(reached) and own.startswith(reached):
+            for own, weight in found:
+                if len(own) > len(reached):
                     branch = own[: len(reached) + 1]
                     below[branch] = below.get(branch, 0.0) + weight
             branch = max(below, key=below.__getitem__, default="")
             if not branch or below[branch] <= MAJORITY * inside:
                 break
             reached, inside = branch, below[branch]
-        while reached not in strings and len(reached) > 3:
+            found = [(own, weight) for own, weight in found if own.startswith(reached)]
+        while len(reached) > 3 and pointed(reached) not in self.lexicon:
             reached = reached[:-1]
         return normal(pointed(reached))
 
