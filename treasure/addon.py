@@ -53,6 +53,7 @@ EXTENSIONS = {
     "treasure.extensions.throttle.FrontierThrottle": 520,
     "treasure.extensions.steering.SteeringExtension": 530,
     "treasure.extensions.status.StatusExtension": 540,
+    "treasure.extensions.score_log.ScoreLogExtension": 550,
 }
 
 REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from treasure.ddc.judge import Judge
 from treasure.pages import Link, Page, Verdict
@@ -34,6 +34,8 @@ class Decision:
     links: Sequence[Link]
     scores: Sequence[float]
     rescored: Mapping[int, float] = field(default_factory=dict)
+    explanation: Mapping[str, Any] = field(default_factory=dict)
+    """What the strategy said of the link that led to the page, where that is recorded."""
 
 
 class Crawl:

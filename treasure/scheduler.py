@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -55,6 +56,16 @@ class Gate(Protocol):
         """Take in that a link was taken."""
 
 
+class Recorder(Protocol):
+    """Writes down why links were queued and taken, for explanations later."""
+
+    def scored(self, batch: LinkBatch, decision: Decision) -> dict[str, Any]:
+        """Take in the scores of a page's links; return what is known of the link to the page."""
+
+    def taken(self, lease: Lease) -> None:
+        """Take in that a link is taken."""
+
+
 class GivenBack(IgnoreRequest):
     """A request that must wait: its link goes back to the frontier and counts as not tried."""
 
@@ -70,6 +81,7 @@ class FrontierScheduler(BaseScheduler):
         self.crawler = crawler
         self.stats: StatsCollector = crawler.stats
         self.gates: list[Gate] = []
+        self.recorder: Recorder | None = None
         self.stop_reason = ""
         self.bench: Workbench | None = None
         self.scoring: TGraphScoringMiddleware | None = None
@@ -183,6 +195,8 @@ class FrontierScheduler(BaseScheduler):
         assert self.bench is not None
         assert self.scoring is not None
         decision = self.scoring.score(batch)
+        if self.recorder is not None:
+            decision = replace(decision, explanation=self.recorder.scored(batch, decision))
         depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
         best: dict[str, Entry] = {}
         for link, score in zip(decision.links, decision.scores, strict=True):
@@ -285,6 +299,8 @@ class FrontierScheduler(BaseScheduler):
         self._in_flight[lease.key] = lease
         self._taken += 1
         assert self.bench is not None
+        if self.recorder is not None:
+            self.recorder.taken(lease)
         self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))
         foreign = lease.entry.meta.get(REQUEST)
         if foreign is not None:

@@ -75,6 +75,8 @@ class TGraphScoringMiddleware:
             else:
                 if isinstance(output, PageItem):
                     output.draft.decision = decision
+                    if decision is not None:
+                        output.draft.explanation = dict(decision.explanation)
                 yield output
         for request in self._foreign(response, requests):
             yield request

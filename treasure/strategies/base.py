@@ -10,7 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from treasure.pages import Link, Page, Verdict
 from treasure.topics import Topic
@@ -53,6 +56,15 @@ class Arrival:
     """The score that the link was taken with."""
 
 
+class Measured(NamedTuple):
+    """The features behind scores: a row of *values* per key, a column per name and weight."""
+
+    names: Sequence[str]
+    weights: NDArray[np.float64]
+    keys: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
 class Strategy(ABC):
     """Gives links a score between 0 and 1."""
 
@@ -73,6 +85,10 @@ class Strategy(ABC):
     @abstractmethod
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return one score per link of *arrival*; *links* hold each URL at most once a block."""
+
+    def measured(self) -> Measured | None:
+        """Return the features behind the scores just given, where the strategy has features."""
+        return None
 
     def rescored(self) -> Mapping[int, float]:
         """Return new scores by URL key (``urls.url_key``) of queued links, since last asked."""

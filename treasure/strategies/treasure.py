@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.pages import Link, Page
-from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
+from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import ANCHOR_TERMS, URL_TERMS, WITNESSES, Evidence
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.rates import NamedTally, Tally
@@ -20,25 +20,25 @@ from treasure.urls import canonical, host_of, url_key
 
 FEATURES = {
     "bias": -2.0,
-    "parents_mean": 2.5,
-    "parents_max": 1.0,
-    "parents_sum": 0.4,
-    "in_links": -0.3,
+    "parents_mean": 1.2,
+    "parents_max": 0.6,
+    "parents_sum": 0.5,
+    "in_links": -0.5,
     "anchor": 0.9,
-    "url": 0.9,
-    "context": 0.4,
-    "context_mean": 0.2,
-    "heading": 0.2,
-    "main_heading": 0.2,
+    "url": 1.1,
+    "context": 0.15,
+    "context_mean": 0.1,
+    "heading": 0.4,
+    "main_heading": 0.1,
     "block": 0.2,
-    "host": 0.5,
-    "folder": 0.3,
-    "section": 0.3,
-    "path": 0.3,
-    "hub": 0.5,
-    "siblings": 0.8,
-    "boilerplate": -0.3,
-    "distance": -0.3,
+    "host": 0.7,
+    "folder": 0.15,
+    "section": 0.7,
+    "path": 0.2,
+    "hub": 0.15,
+    "siblings": 0.4,
+    "boilerplate": -0.1,
+    "distance": -0.5,
     "graph": 0.0,
     "graph_success": 0.0,
 }
@@ -55,7 +55,7 @@ class Treasure(Strategy):
         self,
         brief: Brief,
         *,
-        precision: float = 3.0,
+        precision: float = 10.0,
         refit_every: int = 10,
         rescore_every: int = 10,
         without: Sequence[str] = (),
@@ -132,7 +132,9 @@ class Treasure(Strategy):
             return
         e = self.evidence
         rows = np.array([row])
-        self.model.add(self.features(rows)[0], relevance)
+        values = self.features(rows)[0]
+        self.model.add(values, relevance)
+        self._fetched = key, int(e.in_links[row]), values
         self._alive(row, 1.0)
         self.hosts.add([int(e.host[row])], relevance)
         self.folders.add([int(e.folder[row])], relevance)
@@ -154,14 +156,39 @@ class Treasure(Strategy):
         touched = self._witness(arrival.page, r, own, links)
         self._tick()
         rows = np.fromiter(touched, np.int64, len(touched))
+        self._measured = None
         if rows.size:
-            e.score[rows] = self.chance(rows)
+            values = self.features(rows)
+            e.score[rows] = self.model.probability(values) * self.life_chance(rows)
             e.sent[rows] = e.score[rows]
+            self._measured = Measured(self.names, self.model.weights.copy(), e.key[rows], values)
         answer = []
         for key in keys:
             row = e.rows.get(key)
             answer.append(FLOOR if row is None else max(FLOOR, float(e.score[row])))
         return answer
+
+    def measured(self) -> Measured | None:
+        """Return the features behind the scores just given."""
+        return self._measured
+
+    _measured: Measured | None = None
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return the features of a queued link, or of the one just learned from, with weights."""
+        key, in_links, values = self._fetched
+        if key != url_key(url):
+            row = self.evidence.rows.get(url_key(url))
+            if row is None:
+                return {}
+            in_links = int(self.evidence.in_links[row])
+            values = self.features(np.array([row]))[0]
+        pairs = np.stack([values, self.model.weights], axis=1).round(4).tolist()
+        features = {name: pair for name, pair in zip(self.names, pairs, strict=True) if pair[0]}
+        return {"features": features, "in_links": in_links}
+
+    _fetched: tuple[int, int, NDArray[np.float64]] = (0, 0, np.zeros(0))
+    """Key, in-links and features of the link that was learned from last."""
 
     def chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return self.model.probability(self.features(rows)) * self.life_chance(rows)

@@ -1,0 +1,154 @@
+"""``treasure explain``: every score a link was ever given, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treasure.cli import where
+from treasure.errors import JobError, UserError
+
+if TYPE_CHECKING:
+    from treasure.repository.store import Store
+    from treasure.score_log import Given
+
+STRONGEST = 6
+"""Features that are shown of each score."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("url", help="address of the link")
+    parser.add_argument("--job", default="latest", help="name of the job (default: the latest)")
+    parser.add_argument("--all-features", action="store_true", help="show weak features as well")
+    parser.add_argument("--json", action="store_true", help="answer in JSON")
+    where.add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tell the story of the link."""
+    store = where.open_store(args)
+    try:
+        told = explain(store, args.job, args.url, Path(args.runs_dir))
+    finally:
+        store.close()
+    if args.json:
+        print(json.dumps(told))
+    else:
+        _show(told, args.all_features)
+    return 0 if told["events"] or told["page"] or told["refused_by"] else 1
+
+
+def explain(store: Store, job_name: str, url: str, runs: Path) -> dict[str, Any]:
+    """Return everything known of the link *url* in a job, for programs."""
+    from treasure.score_log import FILE, history
+    from treasure.urls import canonical
+
+    address = canonical(url)
+    if not address:
+        raise UserError(f"{url!r} is no http or https URL.")
+    job = where.job_of(store, job_name)
+    path = runs / job["job"] / FILE
+    found = store.find(address, job["job"])
+    page = store.page(found[0]) if found else None
+    if not path.is_file() and page is None:
+        raise JobError(
+            f"The job {job['job']} recorded no scores: there is no {path}."
+            " TREASURE_EXPLAIN was off, or --runs-dir names another folder."
+        )
+    return {
+        "url": address,
+        "job": job["job"],
+        "events": [_event(given) for given in history(path, address)],
+        "refused_by": _refusal(store, job, address),
+        "page": _page(page),
+    }
+
+
+def _event(given: Given) -> dict[str, Any]:
+    event: dict[str, Any] = {"kind": given.kind, "time": given.time, "score": given.score}
+    if given.page:
+        event |= {"page": given.page, "relevance": given.relevance}
+    if given.kind == "scored":
+        event |= {"anchor": given.anchor, "features": given.features}
+    if given.rule:
+        event["rule"] = given.rule
+    return event | dict(given.details)
+
+
+def _refusal(store: Store, job: dict[str, Any], url: str) -> str:
+    """Return the rule of the job, as it is now, that keeps *url* out of the frontier."""
+    from treasure.admission import Admission
+    from treasure.config import TreasureConfig
+
+    settings = {k: v for k, v in job["settings"].items() if k in TreasureConfig.names()}
+    admission = Admission.from_config(TreasureConfig.read(settings))
+    for order in store.orders_since(job["job"]):
+        for rule in order.payload.get("rules", ()):
+            if order.command == "block":
+                admission.block(rule)
+            elif order.command == "unblock":
+                admission.unblock(rule)
+    return admission.refusal(url)
+
+
+def _page(row: dict[str, Any] | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    kept = """fetched_at status failure relevance on_topic topic reason numbers depth referrer
+        anchor context score ageing explored passed_over graph_node explanation""".split()
+    return {name: row[name] for name in kept}
+
+
+def _show(told: dict[str, Any], all_features: bool) -> None:
+    print(f"{told['url']}  (job {told['job']})")
+    for event in told["events"]:
+        then = time.strftime("%H:%M:%S", time.localtime(event["time"]))
+        print(f"{then}  {_told(event)}")
+        features = event.get("features") or event.get("explanation", {}).get("features") or {}
+        for name, value, weight in _strongest(features, None if all_features else STRONGEST):
+            print(f"            {name:<16} {value:+8.3f} x {weight:+7.3f} = {value * weight:+.3f}")
+    if told["refused_by"]:
+        print(f"refused by the rule {told['refused_by']!r}: it is never queued.")
+    if (page := told["page"]) is not None:
+        print(_fetched(page))
+    if not told["events"] and not told["page"] and not told["refused_by"]:
+        print("No page of this job links there, as far as the crawl has come.")
+
+
+def _told(event: dict[str, Any]) -> str:
+    kind = event["kind"]
+    if kind == "scored":
+        return (
+            f"scored  {event['score']:.4f} by {event['page']} (relevance {event['relevance']:.2f})"
+            f" through {event['anchor']!r}"
+        )
+    if kind == "changed":
+        return f"changed {event['score']:.4f} after {event['page']} was read"
+    if kind == "refused":
+        rule = event.get("rule") or "a rule of admission"
+        return f"refused on {event['page']}: {rule}"
+    if kind == "explained":
+        return "fetched; its features were"
+    turn = "drawn at random" if event["explored"] else "its turn"
+    passed = f", {event['passed_over']} better hosts had to wait" if event["passed_over"] else ""
+    return f"taken   {event['score']:.4f} + {event['ageing']:.4f} for waiting: {turn}{passed}"
+
+
+def _strongest(features: dict[str, Any], count: int | None) -> list[tuple[str, float, float]]:
+    rows = [(name, float(value), float(weight)) for name, (value, weight) in features.items()]
+    rows = [row for row in rows if row[1] * row[2]]
+    return sorted(rows, key=lambda row: -abs(row[1] * row[2]))[:count]
+
+
+def _fetched(page: dict[str, Any]) -> str:
+    if page["failure"]:
+        return f"fetched: {page['failure']}"
+    if not page["status"] or page["status"] >= 300:
+        return f"fetched: HTTP status {page['status']}"
+    on = "on topic" if page["on_topic"] else "off topic"
+    reason = f" ({page['reason']})" if page["reason"] else ""
+    return f"fetched: {on}, relevance {page['relevance']:.2f}{reason}"
