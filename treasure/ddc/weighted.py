@@ -148,19 +148,23 @@ class WeightedGalaxy:
         gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
         ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
-        best = np.argsort(-ranks, kind="stable")[:MOST_NUMBERS]
-        listed = scores.tolist()
+        best = np.argpartition(-ranks, min(MOST_NUMBERS, len(ranks) - 1))[:MOST_NUMBERS]
+        best = best[np.lexsort((best, -ranks[best]))]
         return tuple(
-            (self._precise(place, listed), float(ranks[place]))
+            (self._precise(place, scores), float(ranks[place]))
             for place in best.tolist()
             if own[place] > 0
         )
 
-    def _precise(self, place: int, scores: list[float]) -> str:
+    def _precise(self, place: int, scores: Floats) -> str:
         """Go down from a class to where its terms crowd; return the number reached."""
         first, stop = self._members[place], self._members[place + 1]
-        members = range(first, stop)
-        found = [(self._digits[at], scores[at]) for at in members if scores[at] > 0]
+        weights = scores[first:stop].tolist()
+        found = [
+            (own, weight)
+            for own, weight in zip(self._digits[first:stop], weights, strict=True)
+            if weight > 0
+        ]
         reached = self._digits[first][:3].ljust(3, "0")
         inside = sum(weight for _, weight in found)
         while found:
