@@ -248,3 +248,33 @@ def test_a_graph_from_the_repository(tmp_path: Path, capsys: pytest.CaptureFixtu
     told(capsys, "build", tmp_path / "g.json", "--topic", "598", "--repository", address)
     info = json.loads(told(capsys, "info", tmp_path / "g.json", "--json"))
     assert info["levels"] == [3, 1, 2, 1]
+    answer = told(capsys, "check", tmp_path / "g.json", "--repository", address, code=2)
+    assert "5 pages with links" in answer
+
+
+def test_graphs_by_name_in_the_repository(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--repository", f"sqlite:///{tmp_path / 'r.db'}"]
+    assert "version 1" in told(capsys, "export", graph, "birds", *where)
+    assert "version 2" in told(capsys, "export", graph, "birds", *where)
+    assert json.loads(told(capsys, "info", "birds", "--json", *where))["nodes"] == 7
+    assert "7 nodes" in told(capsys, "export", "birds", tmp_path / "again.json", *where)
+    answer = told(capsys, "info", "bird", *where, code=2)
+    assert "Did you mean 'birds'?" in answer
+
+
+def test_the_graph_that_a_job_has_grown(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from treasure.repository.store import Store
+    from treasure.tgraph.graph import TGraph
+    from treasure.tgraph.store import JOB_STATE
+    from treasure.workbench import STATE_GRAPH
+
+    assert JOB_STATE == STATE_GRAPH
+    address = f"sqlite:///{tmp_path / 'r.db'}"
+    store = Store.open(address)
+    store.save_state("my-crawl", JOB_STATE, TGraph.load(graph).to_bytes())
+    store.close()
+    assert "7" in told(capsys, "info", "my-crawl", "--repository", address)

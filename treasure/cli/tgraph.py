@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treasure.cli.tgraph_inputs import (
+    Progress,
+    load_graph,
+    read_one,
+    read_targets,
+    read_topic,
+    repository,
+    sample_of,
+    source_of,
+    web_targets,
+)
 from treasure.errors import GraphError
 
 if TYPE_CHECKING:
-    from treasure.pages import Page
-    from treasure.tgraph.build import Built, Plan, Sample
+    from treasure.tgraph.build import Built, Plan
     from treasure.tgraph.graph import TGraph
-    from treasure.tgraph.sources import Source
-    from treasure.topics import Topic
 
 FINISH = """\
 examples:
@@ -26,6 +33,7 @@ examples:
   treasure tgraph build g.json --topic 520 --folder mirror/ --targets urls.txt
   treasure tgraph build g.json --topic 520 --repository sqlite:///data/runs/treasure.db
 """
+GRAPH = "a .json or .parquet file, or the name of a stored graph or of a job"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,34 +74,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
     info = tasks.add_parser("info", help="tell what is in a graph")
-    info.add_argument("graph", type=Path)
+    _add_graph(info)
     info.add_argument("--journal", type=_count, metavar="N", help="the last N changes with reasons")
     info.add_argument("--json", action="store_true", help="print JSON")
 
     show = tasks.add_parser("show", help="draw a graph")
-    show.add_argument("graph", type=Path)
+    _add_graph(show)
     show.add_argument("out", type=Path, help="the picture to write: .svg or .html")
 
     score = tasks.add_parser("score", help="score the links of a page")
-    score.add_argument("graph", type=Path)
+    _add_graph(score)
     score.add_argument("page", help="an HTML file, or a URL of the live web or of --web")
     score.add_argument("--web", type=Path, help="virtual web that holds the page")
     score.add_argument("--top", type=_count, default=20, metavar="N", help="best links shown (20)")
     score.add_argument("--json", action="store_true", help="print all links as JSON")
 
     check = tasks.add_parser("check", help="measure predictions on pages held back")
-    check.add_argument("graph", type=Path)
+    check.add_argument("graph", help=GRAPH)
     _add_source(check, live=False)
     check.add_argument("--topic", default="", help="topic of the web's topics.json (the graph's)")
     check.add_argument("--seed", type=int, default=0, help="seed of what is held back (0)")
     check.add_argument("--json", action="store_true", help="print JSON")
 
     export = tasks.add_parser("export", help="write a graph in another format, or an earlier state")
-    export.add_argument("graph", type=Path)
-    export.add_argument("out", type=Path, help=".json or .parquet")
+    _add_graph(export)
+    export.add_argument("out", help=".json, .parquet, or a name to keep it in --repository")
     export.add_argument(
         "--undo", type=_count, metavar="N", help="take back the last N changes first"
     )
+
+
+def _add_graph(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", help=GRAPH)
+    parser.add_argument("--repository", metavar="URL", help="where named graphs are (the default)")
 
 
 def _add_source(parser: argparse.ArgumentParser, *, live: bool = True) -> None:
@@ -148,19 +161,20 @@ def _build(args: argparse.Namespace) -> int:
         raise GraphError(
             f"A T-Graph file ends in .json or .parquet. Got {str(args.out)!r} instead."
         )
-    topic, known = _topic(args)
-    targets = _targets(args, known)
+    topic, known = read_topic(args)
+    targets = read_targets(args, known)
     plan = Plan(
         topic,
         levels=args.levels,
         max_nodes=args.max_nodes,
         navigation=args.navigation,
         random_seed=args.seed,
-        progress=_Progress(),
+        progress=Progress(),
     )
-    built = _built(args, plan, targets)
-    if args.learn_weights:
-        _learn_weights(args, built.graph, plan, targets)
+    with ExitStack() as closing:
+        built = _built(args, plan, targets, closing)
+        if args.learn_weights:
+            _learn_weights(args, built.graph, targets, closing)
     built.graph.save(args.out)
     sizes = ", ".join(f"{size:,}" for size in built.graph.level_sizes())
     print(
@@ -172,7 +186,9 @@ def _build(args: argparse.Namespace) -> int:
     return 0
 
 
-def _built(args: argparse.Namespace, plan: Plan, targets: Sequence[str]) -> Built:
+def _built(
+    args: argparse.Namespace, plan: Plan, targets: Sequence[str], closing: ExitStack
+) -> Built:
     from treasure.tgraph import build
     from treasure.tgraph.sources import LiveWeb, RepositoryWeb, backlinks
 
@@ -189,7 +205,7 @@ def _built(args: argparse.Namespace, plan: Plan, targets: Sequence[str]) -> Buil
         except GraphError as error:
             reason = f" The first refusal: {live.refused[0]}" if live.refused else ""
             raise GraphError(f"{error}{reason}") from None
-    source = _source(args)
+    source = source_of(args, closing)
     if isinstance(source, RepositoryWeb):
         targets = targets or source.targets()
         return build.bottom_up(
@@ -202,14 +218,14 @@ def _built(args: argparse.Namespace, plan: Plan, targets: Sequence[str]) -> Buil
 
 
 def _learn_weights(
-    args: argparse.Namespace, graph: TGraph, plan: Plan, targets: Sequence[str]
+    args: argparse.Namespace, graph: TGraph, targets: Sequence[str], closing: ExitStack
 ) -> None:
     from treasure.tgraph.check import hold_back, learned_weights
     from treasure.tgraph.components import NAMES
 
     if args.around:
         raise GraphError("--learn-weights needs pages at hand: --web, --folder or --repository.")
-    sample = _sample(args, plan.navigation)
+    sample = sample_of(source_of(args, closing), navigation=args.navigation)
     trial = hold_back(graph, sample, targets, random_seed=args.seed)
     learned = learned_weights(trial)
     told = f"rank correlation {learned.after:.3f}, {learned.before:.3f} before"
@@ -222,7 +238,7 @@ def _learn_weights(
 
 
 def _info(args: argparse.Namespace) -> int:
-    graph = _load(args.graph)
+    graph = load_graph(args)
     answer: dict[str, Any] = {
         "topic": graph.topic,
         "numbers": list(graph.numbers),
@@ -255,14 +271,14 @@ def _info(args: argparse.Namespace) -> int:
 def _show(args: argparse.Namespace) -> int:
     from treasure.tgraph.picture import draw
 
-    draw(_load(args.graph), args.out)
+    draw(load_graph(args), args.out)
     print(f"{args.out}")
     return 0
 
 
 def _score(args: argparse.Namespace) -> int:
-    graph = _load(args.graph)
-    page = _page(args.page, args.web)
+    graph = load_graph(args)
+    page = read_one(args.page, args.web)
     links = list(page.links)
     if not links:
         raise GraphError(f"{args.page} has no links to score.")
@@ -302,12 +318,17 @@ def _check(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from treasure.tgraph.check import hold_back, quality
+    from treasure.tgraph.sources import RepositoryWeb
 
-    graph = _load(args.graph)
+    graph = load_graph(args)
     args.topic = args.topic or graph.topic
-    targets = _targets(args, _web_targets(args.web, args.topic))
-    sample = _sample(args, False)
-    result = quality(hold_back(graph, sample, targets, random_seed=args.seed))
+    targets = read_targets(args, web_targets(args.web, args.topic))
+    with ExitStack() as closing:
+        source = source_of(args, closing)
+        if isinstance(source, RepositoryWeb):
+            targets = targets or source.targets()
+        sample = sample_of(source, navigation=False)
+        result = quality(hold_back(graph, sample, targets, random_seed=args.seed))
     if args.json:
         print(json.dumps(asdict(result) | {"good": result.good, "advice": result.advice}))
         return 0
@@ -323,153 +344,18 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    graph = _load(args.graph)
+    graph = load_graph(args)
     if args.undo:
         done = graph.journal.undo(args.undo)
         if done < args.undo:
             print(f"note: the journal holds {done} changes; all were taken back.")
-    graph.save(args.out)
-    print(f"{args.out}: {len(graph):,} nodes")
+    from treasure.tgraph.store import is_file_name, keep
+
+    if is_file_name(args.out) or Path(args.out).suffix:
+        graph.save(args.out)
+        print(f"{args.out}: {len(graph):,} nodes")
+        return 0
+    with repository(args.repository) as store:
+        version = keep(graph, store, args.out)
+    print(f"{args.out}: {len(graph):,} nodes, version {version} in the repository")
     return 0
-
-
-# -- what the user gave
-
-
-def _load(path: Path) -> TGraph:
-    from treasure.tgraph.graph import TGraph
-
-    return TGraph.load(path)
-
-
-def _topic(args: argparse.Namespace) -> tuple[Topic, list[str]]:
-    """Return the topic, and its targets when the web's own list of topics has it."""
-    from treasure.topics import Topic, merge
-
-    for known in _web_topics(args.web):
-        if known.name.casefold() == args.topic.casefold():
-            numbers = (known.ddc,) if known.ddc else ()
-            return Topic(known.name, known.description, _normal(numbers)), sorted(known.targets)
-    from treasure.topic_reader import read_topics
-
-    return merge(read_topics(args.topic)), []
-
-
-def _normal(numbers: Sequence[str]) -> tuple[str, ...]:
-    from treasure.ddc.numbers import normal
-
-    return tuple(normal(number) for number in numbers)
-
-
-def _web_targets(web: Path | None, topic: str) -> list[str]:
-    for known in _web_topics(web):
-        if known.name.casefold() == topic.casefold():
-            return sorted(known.targets)
-    return []
-
-
-def _web_topics(web: Path | None) -> list[Any]:
-    from treasure.evaluation.virtual_web import read_web_topics
-
-    if web is None:
-        return []
-    if not web.exists():
-        raise GraphError(f"The web {web} cannot be read: there is no such file or folder.")
-    beside = (web if web.is_dir() else web.parent) / "topics.json"
-    return list(read_web_topics(beside)) if beside.is_file() else []
-
-
-def _targets(args: argparse.Namespace, known: Sequence[str]) -> list[str]:
-    targets: list[str] = []
-    for given in getattr(args, "around", None) or args.targets:
-        if given.startswith(("http://", "https://")):
-            targets.append(given)
-            continue
-        try:
-            lines = Path(given).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise GraphError(
-                f"The targets {given!r} cannot be read: {reason}. Expected URLs, or a file with one"
-                " URL a line."
-            ) from None
-        targets += [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    targets = targets or list(known)
-    if not targets and not args.repository:
-        raise GraphError(
-            "No targets. Give URLs of pages on topic, a file with one URL a line, or a --web whose"
-            f" topics.json has the topic {args.topic!r}."
-        )
-    wanted = getattr(args, "examples", None)
-    if wanted and wanted < len(targets):
-        import random
-
-        targets = random.Random(args.seed).sample(sorted(targets), wanted)
-    return targets
-
-
-def _source(args: argparse.Namespace) -> Source:
-    from treasure.tgraph.sources import FolderWeb, RepositoryWeb
-
-    if args.folder:
-        return FolderWeb(args.folder, args.base_url)
-    if args.repository:
-        from treasure.repository.store import Store
-
-        return RepositoryWeb(Store.open(args.repository), args.job)
-    return _web(args.web)
-
-
-def _web(path: Path) -> Source:
-    from treasure.evaluation.virtual_web import VirtualWeb
-
-    if path.is_dir():
-        files = sorted([*path.glob("*.warc.gz"), *path.glob("*.warc")])
-        if not files:
-            raise GraphError(f"{path} holds no .warc or .warc.gz file.")
-        path = files[0]
-    return VirtualWeb.open(path)
-
-
-def _sample(args: argparse.Namespace, navigation: bool) -> Sample:
-    """Read all pages of the source: distances are true only when no way is missing."""
-    from treasure.tgraph.build import Sample
-
-    source = _source(args)
-    sample, progress = Sample(source.page, navigation), _Progress()
-    for count, url in enumerate(source.urls(), 1):
-        sample.read(url)
-        progress("pages read", count)
-    return sample
-
-
-def _page(given: str, web: Path | None) -> Page:
-    from treasure.extract import read_page
-    from treasure.fetch import fetch_page
-
-    if web is not None:
-        page = _web(web).page(given)
-        if page is None:
-            raise GraphError(f"The web {web} has no page {given}.")
-        return page
-    if given.startswith(("http://", "https://")):
-        return fetch_page(given)
-    try:
-        return read_page("http://file.example/" + Path(given).name, Path(given).read_bytes())
-    except OSError as error:
-        raise GraphError(f"The page {given!r} cannot be read: {error.strerror}.") from None
-
-
-class _Progress:
-    """Counts on stderr, a few times a second, when somebody looks."""
-
-    def __init__(self) -> None:
-        self._shown = 0.0
-        self._visible = sys.stderr.isatty()
-
-    def __call__(self, what: str, count: int) -> None:
-        """Show that *count* were done."""
-        now = time.monotonic()
-        if self._visible and now - self._shown > 0.2:
-            self._shown = now
-            print(f"\r{count:,} {what}\x1b[K", end="\r", file=sys.stderr, flush=True)

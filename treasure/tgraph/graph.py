@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from treasure.tgraph.index import GONE, Best, Floats
 from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
+
+if TYPE_CHECKING:
+    from treasure.repository.jobs import JobStore
 
 LEVELS = 4
 THRESHOLD = 0.05
@@ -141,11 +144,19 @@ class TGraph:
         store.save(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | Path, *, topic: Topic | None = None) -> TGraph:
-        """Read a .json or .parquet file; a graph for another topic than *topic* is refused."""
+    def load(
+        cls, place: str | Path, *, topic: Topic | None = None, repository: JobStore | None = None
+    ) -> TGraph:
+        """Read a .json or .parquet file, or find a graph by its name in *repository*.
+
+        A graph for another topic than *topic* is refused.
+        """
         from treasure.tgraph import store
 
-        graph = store.load(Path(path))
+        if repository is None or store.is_file_name(place):
+            graph = store.load(Path(place))
+        else:
+            graph = store.find(repository, str(place))
         if topic is not None:
             graph.check_topic(topic)
         return graph

@@ -10,22 +10,27 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from treasure.errors import GraphError
+from treasure.errors import GraphError, did_you_mean
 from treasure.text import VOCABULARY
 from treasure.tgraph.components import NAMES, Components
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.journal import Action, Entry
 from treasure.tgraph.nodes import Node
 
+if TYPE_CHECKING:
+    from treasure.repository.jobs import JobStore
+
 FORMAT = "treasure-tgraph"
 VERSION = 1
+JOB_STATE = "tgraph"
+"""Under this name a job keeps its graph among its states."""
 _COLUMNS = ("number", "distance", "fetches", "hits", "used", "dead")
 
 
@@ -123,6 +128,35 @@ def load(path: Path) -> TGraph:
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise GraphError(f"{path} is no JSON: {error}.") from None
+
+
+def is_file_name(text: str | Path) -> bool:
+    """Return whether *text* names a file; else it is the name of a graph in a repository."""
+    return Path(text).suffix.lower() in (".json", ".parquet")
+
+
+def keep(graph: TGraph, repository: JobStore, name: str) -> int:
+    """Keep the graph in a repository as the next version of *name*; return the version."""
+    if not name or is_file_name(name):
+        raise GraphError(f"A graph's name in a repository is no file name. Got {name!r} instead.")
+    journal = [_entry_row(entry) for entry in graph.journal.entries]
+    return repository.save_tgraph(name, graph.topic, to_bytes(graph), journal)
+
+
+def find(repository: JobStore, name: str) -> TGraph:
+    """Return the latest graph called *name*, or the one that the job of that name has grown."""
+    stored = repository.load_tgraph(name)
+    payload = stored.payload if stored is not None else repository.load_state(name, JOB_STATE)
+    if payload:
+        return from_bytes(payload, f"The T-Graph {name!r}")
+    known = sorted(
+        {row[0] for row in repository.tgraphs()} | {job["job"] for job in repository.jobs()}
+    )
+    listed = f" Known: {', '.join(known[:20])}." if known else " It holds none yet."
+    raise GraphError(
+        f"The repository has no T-Graph and no job with one called {name!r}."
+        f"{did_you_mean(name, known)}{listed} A file ends in .json or .parquet."
+    )
 
 
 def _suffix(path: Path) -> str:
