@@ -83,7 +83,7 @@ def test_a_newer_database_is_refused(url: str) -> None:
     with store.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     store.close()
-    with pytest.raises(ConfigError, match="version 9999.*update Treasure"):
+    with pytest.raises(ConfigError, match=r"version 9999.*update Treasure"):
         Store.open(url)
 
 

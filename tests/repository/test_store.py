@@ -151,7 +151,17 @@ def test_any_text_can_be_stored(store: Store, odd: str, body: bytes) -> None:
 
 @pytest.mark.parametrize("odd", ["\ud800", "a\x00b", "\udfff\x00"])
 def test_half_characters_do_no_harm(store: Store, odd: str) -> None:
-    store.write([record(title=odd, text=odd, anchor=odd, headers={"a": odd}, links=links("https://a.example/"))])
+    store.write(
+        [
+            record(
+                title=odd,
+                text=odd,
+                anchor=odd,
+                headers={"a": odd},
+                links=links("https://a.example/"),
+            )
+        ]
+    )
     assert store.count() == 1
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, StaticPool, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -74,7 +74,8 @@ def upsert(
     """Insert *rows*; where *key* is known replace all that they name but *keep*."""
     if not rows:
         return
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    # Each kind has its own INSERT .. ON CONFLICT; the other kind's takes a while to import.
+    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
     statement = dialect.insert(table)
     replaced = {name: statement.excluded[name] for name in rows[0] if name not in (*key, *keep)}
     conflict = (
