@@ -1,0 +1,72 @@
+"""A repository that a real crawl filled, and the application on top of it."""
+
+import threading
+import time
+
+import pytest
+import uvicorn
+from fastapi.testclient import TestClient
+
+from tests.crawl.crawling import crawl, write_web
+from tests.crawl.test_crawl import COOKING, STARS, page
+from treasure.repository.store import Store
+from treasure.web.app import make_app
+
+TOKEN = "the-token-of-the-tests"
+EVIL = (
+    "<script>document.title = 'pwned'; fetch('/api/jobs')</script>"
+    "<img src=x onerror=\"document.title='pwned'\"><svg onload=\"document.title='pwned'\">"
+    "<a href=\"javascript:document.title='pwned'\">telescope</a>"
+)
+
+
+COMETS = (
+    "A comet of ice and dust grows a tail near perihelion. Halley's comet returns every 76 years; "
+    "astronomers compute its orbit around the Sun and watch meteor showers with telescopes. "
+)
+
+
+@pytest.fixture(scope="session")
+def crawled(tmp_path_factory):
+    """Crawl a small web with a hostile page in it; return the runs folder."""
+    folder = tmp_path_factory.mktemp("ui")
+    pages = {
+        "http://a.test/": page("Portal", "All kinds of things. ", ("/stars", "Stars"), ("/food", "Food")),
+        "http://a.test/stars": page("Stars & <b>planets</b>", STARS, ("/comets", "Comets"), ("/evil", "Meteors")),
+        "http://a.test/comets": page("Comets", COMETS),
+        "http://a.test/food": page("Food", COOKING),
+        "http://a.test/evil": f"<title>Evil {EVIL}</title><body><h1>Meteors</h1><p>{STARS * 3}{EVIL}</p>",
+    }  # fmt: skip
+    web = write_web(folder / "web.warc.gz", pages)
+    runs = folder / "runs"
+    crawl(runs, "topic=astronomy", "seeds=http://a.test/", f"web={web}", "job=small")
+    return runs
+
+
+@pytest.fixture
+def store(crawled):
+    store = Store.open(f"sqlite:///{crawled / 'treasure.db'}")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def client(store, crawled):
+    app = make_app(store, runs_dir=str(crawled), token=TOKEN, hosts=["testserver"])
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def served(store, crawled):
+    """Serve the application on a free port; return its address."""
+    app = make_app(store, runs_dir=str(crawled), token=TOKEN)
+    config = uvicorn.Config(app, "127.0.0.1", 0, log_level="warning")
+    socket = config.bind_socket()
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)

@@ -1,0 +1,131 @@
+"""The web page in a real Chromium. Screenshots are kept in artefacts/."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.web.conftest import TOKEN
+
+ARTEFACTS = Path(__file__).parents[2] / "artefacts"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+if CHROMIUM is None and os.environ.get("CI") != "true":
+    pytest.skip("Chromium is not installed (Debian: chromium)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(browser):
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    tab = context.new_page()
+    tab.errors = []
+    tab.on("pageerror", lambda error: tab.errors.append(str(error)))
+    yield tab
+    assert tab.errors == []
+    context.close()
+
+
+def shot(tab, name):
+    ARTEFACTS.mkdir(exist_ok=True)
+    tab.screenshot(path=str(ARTEFACTS / f"{name}.png"), full_page=True)
+
+
+def test_search_by_keyboard(tab, served):
+    tab.goto(served)
+    tab.keyboard.press("/")
+    tab.keyboard.type("comets orbit")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("a.title")
+    assert tab.locator("mark").count() > 0
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("ol.way li")
+    shot(tab, "page")
+
+
+def test_a_page_explains_itself(tab, served):
+    tab.goto(f"{served}/?q=title:comets")
+    tab.click("a.title")
+    tab.wait_for_selector("svg[aria-label^=Galaxy] circle")
+    assert tab.locator("ol.way li").count() == 3
+    assert "score" in tab.locator("ol.way li").last.inner_text()
+
+
+def test_a_query_that_makes_no_sense_gets_a_sentence(tab, served):
+    tab.goto(f"{served}/?q=%22")
+    tab.wait_for_selector(".notice")
+    assert "Traceback" not in tab.inner_text("main")
+
+
+def test_a_crawl_is_shown(tab, served):
+    tab.goto(f"{served}/crawls")
+    tab.click("text=small")
+    tab.wait_for_selector("svg[aria-label^='Pages on topic']")
+    assert "5" in tab.inner_text(".tiles")
+    shot(tab, "crawl")
+
+
+def test_orders_can_be_given_with_the_token(tab, served, store):
+    tab.goto(f"{served}/crawls/small#token={TOKEN}")
+    tab.get_by_role("button", name="Pause").click()
+    tab.wait_for_selector("#toast.shown")
+    assert store.orders("small")[0].command == "pause"
+    assert "token" not in tab.url
+
+
+def test_without_the_token_nothing_can_be_changed(tab, served):
+    tab.goto(f"{served}/crawls/small")
+    tab.wait_for_selector(".tiles")
+    assert tab.get_by_role("button", name="Pause").count() == 0
+
+
+def test_the_tgraph_shows_a_node(tab, served):
+    tab.goto(f"{served}/crawls/small/tgraph")
+    tab.click(".node >> nth=0")
+    tab.wait_for_selector("text=DC, text around the links")
+    shot(tab, "tgraph")
+
+
+def test_nothing_of_a_hostile_page_runs(tab, served):
+    requests = []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(f"{served}/?q=meteors")
+    tab.wait_for_selector("a.title")
+    tab.click("a.title >> nth=0")
+    tab.wait_for_selector("ol.way li")
+    tab.click("text=Show it here")
+    tab.wait_for_timeout(800)
+    assert "pwned" not in tab.title()
+    frame = tab.frames[-1]
+    assert "original" in frame.url
+    assert "pwned" not in frame.title()
+    assert all(url.startswith(served) for url in requests)
+    shot(tab, "hostile")
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=comets", "/crawls", "/crawls/small", "/compare"])
+def test_phone_width_needs_no_sideways_scrolling(browser, served, path):
+    context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    tab = context.new_page()
+    tab.goto(f"{served}{path}")
+    tab.wait_for_timeout(700)
+    wide = tab.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 391
+    if path == "/?q=comets":
+        shot(tab, "phone")
+    context.close()
