@@ -83,6 +83,14 @@ def test_explains_which_node_a_link_is_like() -> None:
     assert strategy.explain("http://never.seen/") == {}
 
 
+def test_without_the_watchdog_the_graph_stays_as_it_is() -> None:
+    graph = graph_with_hub()
+    strategy = TreasurePaper(brief(ASTRONOMY, graph=graph), watchdog=False)
+    graph.remove(0)
+    assert len(strategy.graph) == 1
+    assert scored(strategy)["Mars"] > 0.99
+
+
 def test_unknown_boundary() -> None:
     with pytest.raises(ConfigError, match="'galaxy' or 'paragraph'"):
         TreasurePaper(brief(ASTRONOMY), boundary="window")

@@ -36,8 +36,13 @@ class TreasurePaper(Strategy):
 
     wants = frozenset({"graph", "examples"})
 
-    def __init__(self, brief: Brief, *, boundary: str = "galaxy", lexicon: str = "") -> None:
-        """*boundary* is ``galaxy``, the papers' own, or ``paragraph``, which cuts nothing."""
+    def __init__(
+        self, brief: Brief, *, boundary: str = "galaxy", lexicon: str = "", watchdog: bool = True
+    ) -> None:
+        """*boundary* is ``galaxy``, the papers' own, or ``paragraph``, which cuts nothing.
+
+        Without *watchdog* a copy of the graph is used that stays as it is, to tell its effect.
+        """
         super().__init__(brief)
         if boundary not in ("galaxy", "paragraph"):
             raise ConfigError(
@@ -46,6 +51,8 @@ class TreasurePaper(Strategy):
         self._predicted = GalaxyBoundary(PlainGalaxy(Lexicon.load(lexicon or None)))
         chosen: Boundary = self._predicted if boundary == "galaxy" else PARAGRAPH
         self.graph = brief.graph if brief.graph is not None else TGraph.empty(brief.topic)
+        if not watchdog:
+            self.graph = TGraph.from_bytes(self.graph.to_bytes())
         self.graph.boundary = chosen
         if not len(self.graph):
             self._take_examples()
