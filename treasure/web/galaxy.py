@@ -39,7 +39,7 @@ def plot(text: str, anchor: str) -> dict[str, Any]:
                 "anchor": not anchor_words.isdisjoint(words(said)),
             }
         )
-    return {"dots": dots, **galaxy.explain(8)}
+    return galaxy.explain(8) | {"dots": dots}
 
 
 @lru_cache(maxsize=1)
