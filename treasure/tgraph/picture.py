@@ -112,14 +112,18 @@ def _chosen(graph: TGraph, rows: int) -> list[list[_Card]]:
     columns = [[_Card(url, None) for url in reached]]
     success = dict(zip(graph.column("number").tolist(), graph.success().tolist(), strict=True))
     for level in range(1, graph.levels + 1):
+        above = Counter(url for _, _, to in levels.get(level + 1, ()) for url in to)
         known = set(reached)
-
-        def worth(
-            row: tuple[int, str, tuple[str, ...]], known: set[str] = known
-        ) -> tuple[float, ...]:
-            return (-len(known.intersection(row[2])), -success[row[0]], row[0])
-
-        best = sorted(levels.get(level, ()), key=worth)[:rows]
+        ranked = sorted(
+            levels.get(level, ()),
+            key=lambda row: (
+                known.isdisjoint(row[2]),
+                -above[row[1]],
+                -success[row[0]],
+                row[0],
+            ),
+        )
+        best = ranked[:rows]
         columns.append([_Card(source, graph.node(number)) for number, source, _ in best])
         reached = [source for _, source, _ in best]
     return columns[::-1]
@@ -203,7 +207,7 @@ def _card(card: _Card) -> str:
     parts = [
         f'<g transform="translate({card.x:.0f} {card.y:.0f})"><title>{escape(_told(card))}</title>',
         f'<rect class="{kind}" width="{_CARD_WIDTH}" height="{_CARD_HEIGHT}" rx="7"/>',
-        f'<text class="name" x="10" y="18">{escape(_short(_page_name(card.key), 25))}</text>',
+        f'<text class="name" x="10" y="18">{escape(_short(_page_name(card.key), 24))}</text>',
         f'<text class="words" x="10" y="34">{escape(_short(words, 31))}</text>',
     ]
     if node is not None and node.fetches:
