@@ -18,6 +18,7 @@ from random import Random
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.outside import Host, Out, Outside
 from treasure.frontier.packing import finite
 from treasure.frontier.rocks import (
     Batch,
@@ -33,21 +34,7 @@ from treasure.urls import host_of, url_key
 
 logger = logging.getLogger(__name__)
 
-Host = turns.Host[bytes]
-
 DISCARD_BATCH = 1_000
-
-
-class _Out:
-    """A link that is leased, or parked until a retry."""
-
-    __slots__ = ("host", "landed", "parked", "state")
-
-    def __init__(self, host: Host, state: State) -> None:
-        self.host = host
-        self.state = state
-        self.landed = False
-        self.parked = False
 
 
 class _Change:
@@ -76,10 +63,7 @@ class EmbeddedFrontier:
         self._turns: turns.Turns[bytes] = turns.Turns(self.policy)
         # What is added to the caller's times before they go to disk; without a clock, nothing.
         self._wall = time.time() - clock() if clock else 0.0
-        self._out: dict[int, _Out] = {}
-        self._out_ranks: dict[int, list[bytes]] = {}
-        """By number of the host: ranks of its links that are out."""
-        self._parked: list[tuple[float, int]] = []
+        self._outside = Outside()
         self._queued = 0
         self._shelf = Shelf(Path(folder))
         try:
@@ -147,14 +131,17 @@ class EmbeddedFrontier:
         batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
         self._shelf.write(batch)
         self._sequence += 1
-        self._send_out(key, host, state)
+        self._queued -= 1
+        host.queued -= 1
+        self._outside.add(key, host, state)
         self._turns.started(host, now, top)
         return lease
 
     def landed(self, key: int, now: float) -> None:
         """The download ended, well or not: its host may be asked again after its delay."""
-        out = self._out.get(key)
+        out = self._outside.get(key)
         if out is not None and not out.landed:
+            self._write_host(out.host, max(out.host.allowed_at, now + out.host.delay))
             out.landed = True
             self._turns.landed(out.host, now)
 
@@ -174,16 +161,14 @@ class EmbeddedFrontier:
 
     def release(self, key: int, *, not_before: float = 0.0) -> None:
         """Queue a leased link again, for a retry or because we stop."""
-        out = self._out.get(key)
+        out = self._outside.get(key)
         if out is None or out.parked:
             return
         self._come_down(out)
+        self._queued += 1
         if not_before:
-            out.parked = True
-            self._queued += 1
-            heapq.heappush(self._parked, (not_before, key))
+            self._outside.park(key, not_before)
         else:
-            self._queued += 1
             self._put_back(key)
 
     def rescore(self, scores: Mapping[int, float]) -> None:
@@ -214,8 +199,7 @@ class EmbeddedFrontier:
         self._unpark(now)
         if not self._queued:
             return None
-        at = self._turns.next_time(now)
-        return min(at, self._parked[0][0]) if self._parked else at
+        return self._outside.next_due(self._turns.next_time(now))
 
     def discard(self, unwanted: Callable[[str], bool]) -> int:
         """Forget queued links whose URL is unwanted, for blocks; return how many."""
@@ -238,8 +222,8 @@ class EmbeddedFrontier:
 
     def counts(self) -> Counts:
         """Count."""
-        parked = sum(out.parked for out in self._out.values())
-        return Counts(self._queued, len(self._out) - parked, self._done, len(self._turns))
+        leased = self._outside.count_leased()
+        return Counts(self._queued, leased, self._done, len(self._turns))
 
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
@@ -282,7 +266,7 @@ class EmbeddedFrontier:
 
     def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of the host's links that are not out, best first."""
-        out = self._out_ranks.get(host.number, ())
+        out = self._outside.ranks(host)
         return (found for found in self._shelf.ranks(host.number, start) if found[0] not in out)
 
     def _next(self, host: Host, rank: bytes) -> tuple[int, bytes | None]:
@@ -308,7 +292,7 @@ class EmbeddedFrontier:
         self, batch: Batch, changes: dict[Host, _Change], key: int, state: State, score: float
     ) -> State:
         score = finite(score)
-        if score == state.score or key in self._out:
+        if score == state.score or key in self._outside:
             return state
         old, order = state, self._rate * state.sequence - score
         state = state._replace(score=score, order=order)
@@ -326,7 +310,7 @@ class EmbeddedFrontier:
         batch.delete_link(state)
         host = self._turns.by_number[state.number]
         change = changes.setdefault(host, _Change())
-        if key not in self._out:
+        if key not in self._outside:
             change.removed.add(state.rank)
             change.links -= 1
 
@@ -342,7 +326,7 @@ class EmbeddedFrontier:
         """Write the batch with the hosts it changes, then change them in memory."""
         arrivals = self._arrivals if arrivals is None else arrivals
         done = self._done if done is None else done
-        gone = {key: self._out[key] for key in back if key in self._out}
+        gone = {key: out for key in back if (out := self._outside.get(key)) is not None}
         tops = {host: self._top_after(host, change) for host, change in changes.items()}
         for host, change in changes.items():
             leaving = [out.state.rank for out in gone.values() if out.host is host]
@@ -354,7 +338,9 @@ class EmbeddedFrontier:
         self._shelf.write(batch)
         self._arrivals, self._done = arrivals, done
         for key, out in gone.items():
-            self._come_back(key, out)
+            self._come_down(out)
+            self._queued -= out.parked
+            self._outside.remove(key)
         for host, change in changes.items():
             host.queued += change.links
             self._queued += change.links
@@ -379,7 +365,7 @@ class EmbeddedFrontier:
         leaving: Sequence[bytes] = (),
     ) -> HostRow:
         """Return the host as the disk has it: its links that are out are queued there."""
-        ranks = [rank for rank in self._out_ranks.get(host.number, ()) if rank not in leaving]
+        ranks = [rank for rank in self._outside.ranks(host) if rank not in leaving]
         best = host.top if added is None else top
         links = host.queued + len(ranks) + (added or 0)
         first = min([*ranks, best] if best is not None else ranks, default=b"")
@@ -394,7 +380,7 @@ class EmbeddedFrontier:
         return Counters(self._sequence, self._arrivals, self._done, self._rate)
 
     def _forget(self, keys: Iterable[int]) -> int:
-        count, waiting = 0, (key for key in keys if not self._leased(key))
+        count, waiting = 0, (key for key in keys if not self._outside.leased(key))
         while chunk := list(islice(waiting, DISCARD_BATCH)):
             batch, changes = Batch(self._shelf), dict[Host, _Change]()
             for key, state in zip(chunk, self._shelf.states(chunk), strict=True):
@@ -408,47 +394,24 @@ class EmbeddedFrontier:
     def _drop_worst(self) -> None:
         """Forget the worst links, a twentieth more than needed so that this is rare."""
         keep = self.policy.max_links - self.policy.max_links // 20
-        waiting = (pair for pair in self._shelf.all_ranks() if pair[1] not in self._out)
+        waiting = (pair for pair in self._shelf.all_ranks() if pair[1] not in self._outside)
         self._forget([key for _, key in heapq.nlargest(self._queued - keep, waiting)])
 
     # -- links that are out
 
-    def _leased(self, key: int) -> bool:
-        out = self._out.get(key)
-        return out is not None and not out.parked
-
-    def _send_out(self, key: int, host: Host, state: State) -> None:
-        self._out[key] = _Out(host, state)
-        self._out_ranks.setdefault(host.number, []).append(state.rank)
-        host.queued -= 1
-        self._queued -= 1
-
-    def _come_down(self, out: _Out) -> None:
+    def _come_down(self, out: Out) -> None:
+        """Take in that a link's download is over, in case nobody said so."""
         if not out.landed:
             out.landed = True
             self._turns.landed(out.host)
 
-    def _come_back(self, key: int, out: _Out) -> None:
-        """Take a link off the list of those that are out."""
-        self._come_down(out)
-        self._queued -= out.parked
-        del self._out[key]
-        ranks = self._out_ranks[out.host.number]
-        ranks.remove(out.state.rank)
-        if not ranks:
-            del self._out_ranks[out.host.number]
-
     def _put_back(self, key: int) -> None:
         """Let a link that is out be taken again."""
-        out = self._out[key]
-        out.parked = False
-        self._come_back(key, out)
+        out = self._outside.remove(key)
         out.host.queued += 1
         rank, top = out.state.rank, out.host.top
         self._turns.ranked(out.host, rank if top is None else min(rank, top))
 
     def _unpark(self, now: float) -> None:
-        while self._parked and self._parked[0][0] <= now:
-            key = heapq.heappop(self._parked)[1]
-            if key in self._out and self._out[key].parked:
-                self._put_back(key)
+        for key in self._outside.due(now):
+            self._put_back(key)
