@@ -153,6 +153,12 @@ def test_every_topical_class_has_20_terms():
     assert not thin
 
 
+def test_ours_holds_the_numbers_of_the_papers():
+    lexicon = Lexicon.load()
+    assert {"155.95", "391", "746.92"} <= set(lexicon.numbers_of(lexicon.find("clothing")))
+    assert "595.789" in lexicon.numbers_of(lexicon.find("butterflies"))
+
+
 def test_every_number_of_ours_has_a_name():
     lexicon = Lexicon.load()
     assert [number for number in lexicon.numbers if number not in lexicon] == []
