@@ -8,7 +8,7 @@ from typing import Any
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import digits, written
 from treasure.ddc.weighted import WeightedGalaxy
-from treasure.text import words
+from treasure.text import STOP, VOCABULARY, words
 
 MAX_DOTS = 1_500
 MAX_CHARACTERS = 100_000
@@ -17,7 +17,7 @@ MAX_CHARACTERS = 100_000
 def plot(text: str, anchor: str) -> dict[str, Any]:
     """Return the dots of *text*, those of the *anchor*'s words marked, and the regions that won."""
     galaxy = _classifier().classify_text(text[:MAX_CHARACTERS])
-    anchor_words = set(words(anchor))
+    anchor_stems = _stems(anchor)
     lexicon = galaxy.lexicon
     parts = zip(
         galaxy.dot_term.tolist(),
@@ -36,10 +36,14 @@ def plot(text: str, anchor: str) -> dict[str, Any]:
                 "length": len(own),
                 "weight": round(weight, 4),
                 "word": said,
-                "anchor": not anchor_words.isdisjoint(words(said)),
+                "anchor": not anchor_stems.isdisjoint(_stems(said)),
             }
         )
     return galaxy.explain(8) | {"dots": dots}
+
+
+def _stems(text: str) -> set[int]:
+    return {stem for stem in VOCABULARY.ids(words(text)).tolist() if stem != STOP}
 
 
 @lru_cache(maxsize=1)
