@@ -16,8 +16,6 @@ from treasure.ddc.numbers import NumberError, digits, normal, written
 from treasure.errors import LexiconError
 from treasure.text import STOP, STOP_WORDS, VOCABULARY, words
 
-SOURCE = Path("data/ddc")
-"""Where the lexicon's text lies in a checkout."""
 MAX_TERM_WORDS = 8
 
 

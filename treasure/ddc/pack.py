@@ -25,8 +25,6 @@ from treasure.ddc.kinship import class_of, faint_dots
 from treasure.ddc.numbers import digits, normal
 from treasure.errors import LexiconError
 
-PACKED = Path("treasure/ddc/data/lexicon.bin")
-"""Where our own packed lexicon lies in a checkout."""
 COMMON = 6.0
 """Nats of information that we ignore: a word as common as "school" (1 in 400) tells nothing."""
 LEAST = 0.1

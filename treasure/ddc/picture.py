@@ -1,7 +1,7 @@
 """A galaxy drawn as in the papers' Fig. 4: every dot at its number and its number's length.
 
-The regions that won are framed digit by digit: blue, then red dashed, then green dotted. The size of
-a dot is its weight; in a plain galaxy that is its length, and more for words of the anchor.
+The regions that won are framed digit by digit: blue, then red dashed, then green dotted. The size
+of a dot is its weight; in a plain galaxy that is its length, and more for words of the anchor.
 """
 
 from __future__ import annotations
