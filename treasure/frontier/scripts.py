@@ -81,15 +81,13 @@ local function settle(host, now)
   if place ~= '' then call('ZADD', P .. place, top[2], mark) end
   if place == 'blocked' and active < tonumber(ARGV[1]) then
     call('ZADD', P .. 'wait', text(allowed), host)
-  else
+  elseif h[4] == 'blocked' then
     call('ZREM', P .. 'wait', host)
   end
   if h[4] ~= place or h[5] ~= mark then call('HSET', H, 'place', place, 'mark', mark) end
 end
 
-local function meet(host)
-  if call('HSETNX', P .. 'h:' .. host, 'active', 0) == 1 then count('hosts', 1) end
-end
+local function meet(host) return call('HSETNX', P .. 'h:' .. host, 'active', 0) end
 
 local function ask(host, now)
   local h = call('HMGET', P .. 'h:' .. host, 'allowed', 'delay')
@@ -194,14 +192,14 @@ def _script(body: str, *, when_full: bool) -> str:
 PUSH = _script(
     r"""
 local rate, sequence = meta('rate'), meta('sequence')
-local new, touched, queued, done = {}, {}, 0, 0
+local new, touched, queued, hosts, arrivals = {}, {}, 0, 0, meta('arrivals')
 for i = 3, #ARGV, 5 do
   local key, shard, host, score = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
   if call('SADD', P .. 'seen:' .. shard, key) == 1 then
-    meet(host)
+    if not touched[host] then hosts = hosts + meet(host) end
     local order = rate * sequence - score
-    local arrival = call('HINCRBY', P .. 'meta', 'arrivals', 1)
-    local link = {host, score, order, sequence, arrival, 0, 'q', '', false, ARGV[i + 4]}
+    arrivals = arrivals + 1
+    local link = {host, score, order, sequence, arrivals, 0, 'q', '', false, ARGV[i + 4]}
     enqueue(key, link)
     save(key, link)
     queued = queued + 1
@@ -213,7 +211,11 @@ for i = 3, #ARGV, 5 do
     new[#new + 1] = 0
   end
 end
-count('queued', queued)
+if queued > 0 then
+  count('queued', queued)
+  count('arrivals', queued)
+  count('hosts', hosts)
+end
 settle_all(touched)
 return {meta('queued'), new}
 """,
@@ -360,7 +362,7 @@ HOLD = _script(
     r"""
 local host, delay, until_ = ARGV[3], ARGV[4], ARGV[5]
 local H = P .. 'h:' .. host
-meet(host)
+count('hosts', meet(host))
 if delay ~= '' then call('HSET', H, 'delay', delay) end
 if until_ ~= '' and tonumber(until_) > tonumber(call('HGET', H, 'allowed') or '-inf') then
   call('HSET', H, 'allowed', until_)
