@@ -54,6 +54,8 @@ EXTENSIONS = {
     "treasure.extensions.steering.SteeringExtension": 530,
     "treasure.extensions.status.StatusExtension": 540,
     "treasure.extensions.score_log.ScoreLogExtension": 550,
+    "treasure.extensions.metrics.MetricsExtension": 560,
+    "treasure.extensions.report.ReportExtension": 570,
 }
 
 REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]

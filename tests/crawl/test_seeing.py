@@ -88,3 +88,40 @@ def test_explain_of_what_is_not_there(runs: Path) -> None:
     assert "No page of this job" in treasure(runs, "explain", "http://a.test/nowhere", code=1)
     assert "no http or https URL" in treasure(runs, "explain", "nonsense", code=2)
     assert "There is no job" in treasure(runs, "explain", "http://a.test/", "--job", "x", code=2)
+
+
+def test_the_report_is_one_whole_page(runs: Path) -> None:
+    html = (runs / "best" / "report.html").read_text()
+    assert html.count("<svg") == 4
+    assert "every link that was found" in html
+    assert "14 of 27 pages" in html
+    assert "blocked: */login*" in html
+    for loaded in ("<script", "<link", 'src="', "http://www", "@import"):
+        assert loaded not in html
+
+
+def test_compare_draws_both_curves(runs: Path, tmp_path: Path) -> None:
+    drawing = tmp_path / "curves.svg"
+    text = treasure(runs, "compare", "order", "best", "--out", str(drawing))
+    assert "times the harvest of order" in text
+    assert drawing.read_text().count("<polyline") == 2
+    told = json.loads(treasure(runs, "compare", "order", "best", "--json"))
+    order, best = told["jobs"]
+    assert order["harvest_rate"] == best["harvest_rate"] == round(14 / 27, 4)
+    assert "must end in" in treasure(runs, "compare", "best", "--out", "x.png", code=2)
+    assert "There is no job" in treasure(runs, "compare", "best", "no", code=2)
+
+
+def test_rehearse_shows_what_would_change(runs: Path) -> None:
+    same = json.loads(treasure(runs, "rehearse", "best", "--threshold", "0.5", "--json"))
+    assert same["pages"] == 27
+    assert (same["gained"], same["lost"]) == ([], [])
+    other = json.loads(treasure(runs, "rehearse", "best", "--topic", "cooking", "--json"))
+    assert "http://a.test/food/3" in other["gained"]
+    assert "http://a.test/stars/3" in other["lost"]
+    assert "lost)" in treasure(runs, "rehearse", "best", "--threshold", "1")
+    assert "Say what shall change" in treasure(runs, "rehearse", "best", code=2)
+    assert "must be between 0 and 1" in treasure(
+        runs, "rehearse", "best", "--threshold", "3", code=2
+    )
+    assert "There is no setting" in treasure(runs, "rehearse", "best", "-s", "TREASURE_X=1", code=2)
