@@ -173,6 +173,8 @@ class TreasureAddon:
             settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
             # An archive gives the same answer again, and when the second try came would be chance.
             settings.set("TREASURE_RETRY_TIMES", 0, priority="addon")
+            # What crawlers were asked not to follow when it was archived troubles nobody now.
+            settings.set("TREASURE_OBEY_NOFOLLOW", False, priority="addon")
         _introduce_ourselves(settings)
         settings.set("CONCURRENT_ITEMS", 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")

@@ -125,7 +125,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     """
     if not config.topic:
         raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
-    topics = read_topics(config.topic)
+    topics = read_topics(config.topic, Lexicon.load(config.ddc_lexicon or None))
     parse_windows(config.speed_windows)  # a wrong one is told before anything is opened
     job = job_name(config, topics)
     job_folder(config, job).mkdir(parents=True, exist_ok=True)
