@@ -7,6 +7,7 @@ also a web: ``scrapy crawl treasure -a web=file.warc.gz`` crawls it, and any WAR
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -24,6 +25,10 @@ from treasure.repository.store import Store
 
 METADATA_TYPE = "application/vnd.treasure.page+json"
 BATCH_PAGES = 100
+END = "urn:treasure:end"
+"""Address of the last record, which says how many pages there are: WARC readers take a file that
+was cut off for a whole one."""
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _MOVED = ("content-encoding", "transfer-encoding", "content-length", "connection")
 """Headers that speak of how the body travelled; it is stored unpacked."""
 _FIELDS = [field.name for field in fields(PageRecord) if field.name not in {"html", "links"}]
@@ -39,26 +44,28 @@ def write_warc(rows: Iterable[dict[str, Any]], file: IO[bytes], *, gzip: bool = 
     count = 0
     for row in rows:
         count += 1
-        dated = {"WARC-Date": _date(row["fetched_at"])}
         if row["html"] or row["status"] >= 300:
-            writer.write_record(_response(writer, row, dated))
+            writer.write_record(_response(writer, row))
         measured = {name: row[name] for name in _FIELDS}
-        measured["links"] = row["links"]
-        measured["has_html"] = bool(row["html"])
-        payload = BytesIO(msgspec.json.encode(measured))
-        writer.write_record(
-            writer.create_warc_record(
-                row["url"],
-                "metadata",
-                payload=payload,
-                warc_content_type=METADATA_TYPE,
-                warc_headers_dict=dated,
-            )
-        )
+        measured |= {"links": row["links"], "has_html": bool(row["html"])}
+        writer.write_record(_metadata(writer, row["url"], measured, row["fetched_at"]))
+    writer.write_record(_metadata(writer, END, {"pages": count}, time.time()))
     return count
 
 
-def _response(writer: Any, row: dict[str, Any], dated: dict[str, str]) -> Any:
+def _metadata(writer: Any, url: str, measured: dict[str, Any], then: float) -> Any:
+    payload = msgspec.json.encode(measured)
+    return writer.create_warc_record(
+        url,
+        "metadata",
+        payload=BytesIO(payload),
+        length=len(payload),
+        warc_content_type=METADATA_TYPE,
+        warc_headers_dict={"WARC-Date": _date(then)},
+    )
+
+
+def _response(writer: Any, row: dict[str, Any]) -> Any:
     from warcio.statusandheaders import StatusAndHeaders
 
     try:
@@ -68,14 +75,16 @@ def _response(writer: Any, row: dict[str, Any], dated: dict[str, str]) -> Any:
     headers = [
         (f"X-Archive-Orig-{name}" if name.lower() in _MOVED else name, _one_line(value))
         for name, value in row["headers"].items()
+        if _TOKEN.fullmatch(name)
     ]
     headers.append(("Content-Length", str(len(row["html"]))))
     return writer.create_warc_record(
         row["url"],
         "response",
         payload=BytesIO(row["html"]),
+        length=len(row["html"]),
         http_headers=StatusAndHeaders(f"{row['status']} {phrase}", headers, protocol="HTTP/1.1"),
-        warc_headers_dict=dated,
+        warc_headers_dict={"WARC-Date": _date(row["fetched_at"])},
     )
 
 
@@ -105,15 +114,20 @@ def read_warc(path: str | Path) -> Iterator[PageRecord]:
 
     try:
         with Path(path).open("rb") as file:
-            body, body_url = b"", ""
+            body, body_url, count, whole = b"", "", 0, False
             for record in ArchiveIterator(file):
                 url = record.rec_headers.get_header("WARC-Target-URI")
                 if record.rec_type == "response":
                     body, body_url = record.content_stream().read(), url
                 elif record.rec_headers.get_header("Content-Type") == METADATA_TYPE:
                     measured = msgspec.json.decode(record.content_stream().read())
+                    if url == END:
+                        whole = measured["pages"] == count
+                        break
                     yield _record(measured, body if body_url == url else b"")
-                    body, body_url = b"", ""
+                    body, body_url, count = b"", "", count + 1
+        if count and not whole:
+            raise WebError(f"{path} is damaged: it ends after {count:,} pages, before its end.")
     except OSError as error:
         raise WebError(f"The file {path} cannot be read: {error.strerror}.") from None
     except (ArchiveLoadFailed, msgspec.MsgspecError, KeyError, TypeError, EOFError) as error:

@@ -58,7 +58,11 @@ def main(method: str) -> int:
     """Finish pages until standard input is closed and nothing is left."""
     os.nice(10)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl; we end after it
-    store = Store.open(sys.stdin.readline().strip())
+    try:
+        store = Store.open(sys.stdin.readline().strip())
+    except TreasureError as error:
+        print(f"treasure: {error}", file=sys.stderr)
+        return 1
     closing = threading.Event()
     threading.Thread(target=_watch, args=(closing,), daemon=True).start()
     pause = IDLE_SECONDS
