@@ -10,14 +10,14 @@ assigns a page to its most likely layer, or to "other" where that likelihood is 
 The crawler keeps one queue per layer and takes from the nearest layer that has links; within a
 queue the most confident page goes first. As one score: layer j of L has the band from
 (L - j) / (L + 1) to (L - j + 1) / (L + 1), placed within it by confidence; "other" is the floor.
-A link that waits in several queues leaves from the nearest: its best score counts.
 
 Decisions. The paper asks a search engine for back-links; nobody answers such queries today, so the
 graph is made of pages we hold: examples and background, then the pages fetched; those the judge
 finds on topic are targets. It is rebuilt whenever a sixth of it is new. Pages that lead to no
 target within L links train the class "other", since the paper's threshold comes from a validation
 set that we lack; priors are equal; log likelihoods are divided by the square root of the page's
-length, as in naive_bayes.py.
+length, as in naive_bayes.py. A link on several pages has the mean of their scores: the nearest
+layer of any of them would put what everybody links to first.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ class ContextGraph(SeveralPages):
     """score(link) = band of its page's layer, placed within it by confidence."""
 
     wants = frozenset({"examples", "background"})
-    several = "best"
 
     def __init__(
         self, brief: Brief, *, layers: int = 4, confidence: float = 0.3, several: str = ""
