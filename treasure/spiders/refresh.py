@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
@@ -93,7 +93,7 @@ class RefreshSpider(Spider):
             spider.store = Store.open(repository_url(spider.config))
         except (UserError, UnavailableError) as error:
             spider.mistake = error
-            addon.refuse(crawler, error)
+            crawler.signals.connect(spider.refuse, signal=signals.spider_opened)
         return spider
 
     found: Counter[str]
@@ -101,6 +101,12 @@ class RefreshSpider(Spider):
     given: Mapping[str, Any]
     config: TreasureConfig
     turn: asyncio.Lock
+
+    def refuse(self) -> None:
+        """Close at once, with one line that says why."""
+        logger.error("%s", self.mistake)
+        self.crawler.stats.set_value("treasure/error", str(self.mistake))
+        raise CloseSpider(addon.CONFIGURATION_ERROR)
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield a request for each page that is due, the most promising first."""
