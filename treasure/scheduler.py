@@ -28,7 +28,8 @@ from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, ORIGIN, LinkBatch
-from treasure.urls import canonical
+from treasure.plain import plain, plain_part, restored
+from treasure.urls import canonical, url_key
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -88,6 +89,8 @@ class FrontierScheduler(BaseScheduler):
         self._again: deque[Request] = deque()
         self._outbox: deque[Callable[[], object]] = deque()
         self._in_flight: dict[int, Lease] = {}
+        self._live: dict[int, Request] = {}
+        """Requests of somebody else's spider that JSON cannot hold, by the key of their entry."""
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
         self._excused: Counter[int] = Counter()
@@ -304,7 +307,9 @@ class FrontierScheduler(BaseScheduler):
         self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))
         foreign = lease.entry.meta.get(REQUEST)
         if foreign is not None:
-            request = request_from_dict(dict(foreign), spider=self.spider)
+            request = self._live.pop(lease.key, None)
+            if request is None:
+                request = request_from_dict(restored(foreign), spider=self.spider)
             request.meta[LEASE] = lease
             return request
         return Request(
@@ -318,7 +323,15 @@ class FrontierScheduler(BaseScheduler):
     def _foreign(self, request: Request) -> dict[str, Any]:
         if getattr(self.spider, "treasure_native", False):
             return {}
-        return {REQUEST: _plain(request.to_dict(spider=self.spider))}
+        try:
+            return {REQUEST: plain(request.to_dict(spider=self.spider))}
+        except (TypeError, ValueError):
+            # It holds what only this process can hold: an object, a function that is no method of
+            # the spider. A crawl that goes on after a restart gets what is left of it.
+            self._live[url_key(canonical(request.url))] = request
+            rest = request.replace(callback=None, errback=None).to_dict(spider=self.spider)
+            parts = {name: plain_part(rest.pop(name, {})) for name in ("meta", "cb_kwargs")}
+            return {REQUEST: plain_part(rest) | parts}
 
     def _score_of(self, request: Request) -> float:
         assert self.scoring is not None
@@ -359,14 +372,3 @@ class FrontierScheduler(BaseScheduler):
         assert self.bench is not None
         now = self.bench.clock()
         self._wake_at(now + RETRY_SECONDS, now)
-
-
-def _plain(value: Any) -> Any:
-    """Return a request's dict without bytes and defaults, so that it can be kept as JSON."""
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
