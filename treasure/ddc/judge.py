@@ -3,6 +3,11 @@
 Link scoring and the DDC pipeline both need the verdict, and Scrapy does not promise which of them
 sees a page first. They share one judge; the first to ask pays. Whoever asks again gets the same
 answer, even when the judge has learned since.
+
+Every topic has a model (``page_model``) that starts from its words and Dewey numbers
+(``topic_prior``) and, where there are examples, learns what tells them from all other pages seen.
+Pages without enough text, or in a language nobody asked for, are *unsure*: no evidence decides
+about them but a stated policy.
 """
 
 from __future__ import annotations
@@ -10,23 +15,41 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.ddc.language import guess
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.page_model import Document, DocumentFrequencies, PageModel, document, fit
+from treasure.ddc.page_model import (
+    Document,
+    DocumentFrequencies,
+    PageModel,
+    document,
+    fit,
+    pack_documents,
+    unpack_documents,
+)
 from treasure.ddc.topic_prior import lexicon_texts, topic_prior
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
 from treasure.text import VOCABULARY
 from treasure.topics import Topic
 
+if TYPE_CHECKING:
+    from treasure.ddc.weighted import WeightedGalaxy
+
 REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
-"""Pages seen so far that stand for the rest of the web when the model is fitted."""
+"""Pages seen so far that stand for the rest of the web when a model is fitted."""
+FIRST_REFIT, REFIT_GROWTH = 20, 1.4
+"""Pages until the first refit, and how the time between two grows: learning never gets dear."""
+NUMBERS = 3
+"""D-numbers that a verdict names."""
+UNSURE = ("drop", "keep")
 
 
 class Judge:
@@ -36,7 +59,7 @@ class Judge:
         self,
         topics: Sequence[Topic],
         *,
-        galaxy: Any = None,
+        galaxy: WeightedGalaxy | None = None,
         threshold: float = 0.5,
         examples: Sequence[Page] | Mapping[str, Sequence[Page]] = (),
         negatives: Sequence[Page] = (),
@@ -48,31 +71,39 @@ class Judge:
     ) -> None:
         if not topics:
             raise ConfigError("A judge needs at least one topic. Got none; give -a topic=NAME.")
+        if unsure not in UNSURE:
+            raise ConfigError(
+                f"TREASURE_TOPIC_UNSURE must be drop or keep. Got {unsure!r} instead."
+            )
         self.topics = tuple(topics)
+        self.galaxy = galaxy
         self.threshold = threshold
         self.languages = frozenset(languages)
         self.min_words = min_words
         self.unsure = unsure
-        self.galaxy = galaxy
+        lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
+        self._priors = [topic_prior(topic, lexicon) for topic in topics]
         self._frequencies = DocumentFrequencies()
+        for text in lexicon_texts(lexicon):
+            self._frequencies.add(text.terms)
         self._random = np.random.default_rng(random_seed)
         self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
         self._seen = 0
+        self._refit_at = FIRST_REFIT
         self._unlabelled: list[Document] = []
-        self._negatives = [self._count(page) for page in negatives]
+        self._labelled: list[tuple[int, Document]] = []
+        """What people said during the crawl: the topic's place or -1, and the text."""
         by_topic = examples if isinstance(examples, Mapping) else {t.name: examples for t in topics}
-        lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
-        self._priors = [topic_prior(topic, lexicon) for topic in topics]
-        for text in lexicon_texts(lexicon):
-            self._frequencies.add(text.terms)
         self._examples = [
             [self._count(page) for page in by_topic.get(topic.name, ())] for topic in topics
         ]
+        self._negatives = [self._count(page) for page in negatives]
         for page in background:
             self._collect(self._count(page))
-        self._refit_at = 10
         self._models: list[PageModel] = []
         self.refit()
+
+    # -- verdicts
 
     def verdict(self, page: Page) -> Verdict:
         """Return the verdict on *page*: made at the first call, the same ever after."""
@@ -83,52 +114,11 @@ class Judge:
                 self._verdicts.popitem(last=False)
         return verdict
 
-    def text_relevance(self, terms: NDArray[np.int32]) -> float:
-        """Return how much any text (anchor, context, URL words) is about the topics, 0 to 1."""
-        text = document(terms)
-        return max(model.probability(model.margin(text)) for model in self._models)
-
-    def span_scores(
-        self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32], topic: int = 0
-    ) -> NDArray[np.float64]:
-        """Return the linear score of each span of *page*, best topic unless *topic* is given."""
-        return self._models[topic].span_scores(page.terms, starts, stops)
-
-    def evidence(self, scores: NDArray[np.float64], topic: int = 0) -> NDArray[np.float64]:
-        """Return span scores on the scale of the verdict: 0 at the line, about 1 well inside."""
-        model = self._models[topic]
-        return np.clip(model.slope * (scores - model.centre) / 4.0, -1.5, 1.5)
-
-    def terms_evidence(self, terms: NDArray[np.int32], topic: int = 0) -> NDArray[np.float64]:
-        """Return ``evidence`` of short texts, one a row of vocabulary ids, -1 where there is none."""
-        model = self._models[topic]
-        gain, square = model.padded
-        known = np.where(terms < gain.size - 1, terms, -1)
-        length = np.sqrt(square[known].sum(axis=1))
-        total = gain[known].sum(axis=1)
-        scores = np.divide(total, length, out=np.zeros_like(total), where=length > 0)
-        return self.evidence(scores, topic)
-
-    def explain(self, page: Page, count: int = 12) -> dict[str, Any]:
-        """Return the verdict with the words that speak for and against each topic."""
-        text = document(page.main_terms)
-        answer: dict[str, Any] = {"verdict": self.verdict(page).relevance, "topics": {}}
-        for topic, model in zip(self.topics, self._models, strict=True):
-            parts = (1.0 + np.log(text.counts)) * model.gain[text.terms]
-            order = np.argsort(parts, kind="stable")
-            answer["topics"][topic.name] = {
-                "probability": model.probability(model.margin(text)),
-                "for": [VOCABULARY.stem(int(text.terms[i])) for i in order[::-1][:count]],
-                "against": [VOCABULARY.stem(int(text.terms[i])) for i in order[:count]],
-            }
-        return answer
-
     def relabel(self, page: Page, on_topic: bool) -> Verdict:
         """Take in what a person says of *page*: from now on it is an example, or a negative one."""
         before = self.verdict(page)
         best = next((i for i, t in enumerate(self.topics) if t.name == before.topic), 0)
-        text = document(page.main_terms)
-        (self._examples[best] if on_topic else self._negatives).append(text)
+        self._label(best if on_topic else -1, page_document(page))
         self.refit()
         verdict = replace(
             before, relevance=float(on_topic), on_topic=on_topic, unsure=False, reason="labelled"
@@ -136,8 +126,64 @@ class Judge:
         self._verdicts[page.url] = verdict
         return verdict
 
+    def explain(self, page: Page, count: int = 12) -> dict[str, Any]:
+        """Return the verdict with the words that speak for and against each topic."""
+        text = page_document(page)
+        verdict = self.verdict(page)
+        answer: dict[str, Any] = {
+            "relevance": verdict.relevance,
+            "on_topic": verdict.on_topic,
+            "topic": verdict.topic,
+            "reason": verdict.reason,
+            "numbers": list(verdict.numbers),
+            "topics": {},
+        }
+        for topic, model in zip(self.topics, self._models, strict=True):
+            parts = model.parts(text)
+            order = np.argsort(parts, kind="stable")
+            named = [(VOCABULARY.stem(int(text.terms[i])), float(parts[i])) for i in order]
+            answer["topics"][topic.name] = {
+                "probability": model.probability(model.margin(text)),
+                "for": [pair for pair in named[::-1][:count] if pair[1] > 0],
+                "against": [pair for pair in named[:count] if pair[1] < 0],
+            }
+        return answer
+
+    # -- any text
+
+    def text_relevance(self, terms: NDArray[np.int32]) -> float:
+        """Return how much any text (anchor, context, URL words) is about the topics, 0 to 1."""
+        text = document(terms)
+        return max(model.probability(model.margin(text)) for model in self._models)
+
+    def span_scores(
+        self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Return the linear score of each span of *page*, for the topic it fits best."""
+        scores: NDArray[np.float64] = np.max(
+            [model.span_scores(page.terms, starts, stops) for model in self._models], axis=0
+        )
+        return scores
+
+    def span_evidence(
+        self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Return what each span of *page* says: 0 at the line, 1 well inside the nearest topic."""
+        values = [m.evidence(m.span_scores(page.terms, starts, stops)) for m in self._models]
+        best: NDArray[np.float64] = np.max(values, axis=0)
+        return best
+
+    def terms_evidence(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
+        values = [m.evidence(m.row_scores(terms)) for m in self._models]
+        best: NDArray[np.float64] = np.max(values, axis=0)
+        return best
+
+    # -- learning
+
     def refit(self) -> None:
         """Fit every topic's model to what was seen so far."""
+        models = []
         for index, prior in enumerate(self._priors):
             others = [t for i, texts in enumerate(self._examples) if i != index for t in texts]
             negatives = [*self._negatives, *others, *self._unlabelled]
@@ -147,34 +193,74 @@ class Judge:
                 doubt[-len(self._unlabelled) :] = [
                     model.probability(model.margin(text)) for text in self._unlabelled
                 ]
-            model = fit(self._examples[index], negatives, doubt, self._frequencies.idf, prior)
-            self._models[index : index + 1] = [model]
+            models.append(
+                fit(self._examples[index], negatives, doubt, self._frequencies.idf, prior)
+            )
+        self._models = models
 
     def state(self) -> bytes:
-        """Return what was learned, as JSON."""
-        return b"{}"
+        """Return what was learned: counts, the sample of pages seen, and what people said."""
+        return msgspec.msgpack.encode(
+            {
+                "frequencies": self._frequencies.state(),
+                "unlabelled": pack_documents(self._unlabelled),
+                "labelled": pack_documents([text for _, text in self._labelled]),
+                "labels": [label for label, _ in self._labelled],
+                "seen": self._seen,
+                "refit_at": self._refit_at,
+            }
+        )
 
     def restore(self, state: bytes) -> None:
-        """Go on from what ``state`` returned."""
+        """Go on from what ``state`` returned; topics and examples are those of this judge."""
+        saved = msgspec.msgpack.decode(state)
+        self._frequencies.restore(saved["frequencies"])
+        self._unlabelled = unpack_documents(saved["unlabelled"])
+        for label, text in zip(saved["labels"], unpack_documents(saved["labelled"]), strict=True):
+            self._label(label, text)
+        self._seen, self._refit_at = saved["seen"], saved["refit_at"]
+        self.refit()
 
     def _judge(self, page: Page) -> Verdict:
         text = self._count(page)
         self._collect(text)
         if self._seen >= self._refit_at:
-            self._refit_at = int(self._seen * 1.3) + 1
-            self.refit()
+            self._refit_at = int(self._seen * REFIT_GROWTH) + 1
+            if any(self._examples):
+                self.refit()
         chances = [model.probability(model.margin(text)) for model in self._models]
         best = int(np.argmax(chances))
-        name = self.topics[best].name
-        if self.languages and page.language and page.language not in self.languages:
-            return Verdict(0.0, False, name, unsure=True, reason=f"language {page.language}")
+        verdict = Verdict(
+            chances[best],
+            chances[best] >= self.threshold,
+            self.topics[best].name,
+            self._numbers(page),
+        )
+        language = self._foreign(page)
+        if language:
+            reason = f"language {language}"
+            return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
         if page.main_terms.size < self.min_words:
-            keep = self.unsure == "keep"
-            return Verdict(chances[best], keep, name, unsure=True, reason="too little text")
-        return Verdict(chances[best], chances[best] >= self.threshold, name)
+            reason = f"only {page.main_terms.size} words to judge by"
+            return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)
+        return verdict
+
+    def _numbers(self, page: Page) -> tuple[tuple[str, float], ...]:
+        return self.galaxy.classify(page.main_terms).numbers[:NUMBERS] if self.galaxy else ()
+
+    def _foreign(self, page: Page) -> str:
+        """Return the page's language when it is none of those asked for."""
+        if not self.languages:
+            return ""
+        language = page.language or guess(page.words)
+        return language if language and language not in self.languages else ""
+
+    def _label(self, label: int, text: Document) -> None:
+        self._labelled.append((label, text))
+        (self._negatives if label < 0 else self._examples[label]).append(text)
 
     def _count(self, page: Page) -> Document:
-        text = document(page.main_terms)
+        text = page_document(page)
         self._frequencies.add(text.terms)
         return text
 
@@ -187,3 +273,11 @@ class Judge:
             place = int(self._random.integers(self._seen))
             if place < UNLABELLED:
                 self._unlabelled[place] = text
+
+
+def page_document(page: Page) -> Document:
+    """Return the page's main text; title and headings count twice."""
+    spans = [page.title_span, *(heading.span for heading in page.headings)]
+    return document(
+        np.concatenate([page.main_terms, *(page.terms[start:stop] for start, stop in spans)])
+    )

@@ -8,10 +8,10 @@ any other span: the score of a span is a quotient of two prefix sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,33 @@ def document(terms: Ids) -> Document:
     return Document(ids, counts.astype(np.float64))
 
 
+def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return *documents* ready for msgpack, words as stems."""
+    terms = [text.terms for text in documents]
+    known, places = np.unique(np.concatenate([*terms, np.empty(0, np.int32)]), return_inverse=True)
+    counts = np.concatenate([*(text.counts for text in documents), np.empty(0)])
+    return {
+        "sizes": [text.terms.size for text in documents],
+        "stems": [VOCABULARY.stem(term) for term in known.tolist()],
+        "terms": places.astype(np.int32).tobytes(),
+        "counts": counts.astype(np.float32).tobytes(),
+    }
+
+
+def unpack_documents(packed: Mapping[str, Any]) -> list[Document]:
+    """Return what ``pack_documents`` packed."""
+    ids = np.array([VOCABULARY.id_of_stem(stem) for stem in packed["stems"]], np.int32)
+    terms = ids[np.frombuffer(packed["terms"], np.int32)]
+    counts = np.frombuffer(packed["counts"], np.float32).astype(np.float64)
+    bounds = np.cumsum(packed["sizes"])[:-1]
+    documents = []
+    for own, often in zip(np.split(terms, bounds), np.split(counts, bounds), strict=True):
+        usable = own >= 0
+        order = np.argsort(own[usable], kind="stable")
+        documents.append(Document(own[usable][order], often[usable][order]))
+    return documents[: len(packed["sizes"])]
+
+
 class DocumentFrequencies:
     """In how many texts each term was seen; grows with the crawl."""
 
@@ -68,6 +95,24 @@ class DocumentFrequencies:
             self._idf = 1.0 + np.log((self.documents + 2.0) / (self._counts + 1.0))
         return self._idf
 
+    def state(self) -> dict[str, Any]:
+        """Return the counts by stem, ready for msgpack."""
+        seen = np.flatnonzero(self._counts)
+        return {
+            "documents": self.documents,
+            "stems": [VOCABULARY.stem(term) for term in seen.tolist()],
+            "counts": self._counts[seen].astype(np.float32).tobytes(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        ids = np.array([VOCABULARY.id_of_stem(stem) for stem in state["stems"]], np.int32)
+        self._reserve()
+        self._counts[:] = 0.0
+        self._counts[ids[ids >= 0]] = np.frombuffer(state["counts"], np.float32)[ids >= 0]
+        self.documents = state["documents"]
+        self._idf = None
+
     def _reserve(self) -> None:
         if self._counts.size < VOCABULARY.size:
             grown = np.zeros(max(VOCABULARY.size, 2 * self._counts.size))
@@ -90,9 +135,32 @@ class PageModel:
     slope: float
 
     @cached_property
-    def padded(self) -> tuple[Floats, Floats]:
+    def _padded(self) -> tuple[Floats, Floats]:
         """Gain and square with a last place that counts nothing, for texts padded with -1."""
         return np.append(self.gain, 0.0), np.append(self.square, 0.0)
+
+    def evidence(self, scores: Floats) -> Floats:
+        """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""
+        values: Floats = np.clip(self.slope * (scores - self.centre) / 4.0, -1.5, 1.5)
+        return values
+
+    def row_scores(self, terms: Ids) -> Floats:
+        """Return the span score of short texts, one a row of vocabulary ids, padded with -1."""
+        gain, square = self._padded
+        known = np.where(terms < self.gain.size, terms, -1)
+        length = np.sqrt(square[known].sum(axis=1))
+        total = gain[known].sum(axis=1)
+        scores: Floats = np.divide(total, length, out=np.zeros_like(total), where=length > 0)
+        return scores
+
+    def parts(self, text: Document) -> Floats:
+        """Return what each term of *text* adds to its margin."""
+        known = text.terms < self.idf.size
+        terms = np.where(known, text.terms, 0)
+        weights = np.where(known, 1.0 + np.log(text.counts), 0.0)
+        norm = float(np.sqrt(np.sum((weights * self.idf[terms]) ** 2))) or 1.0
+        parts: Floats = weights * self.gain[terms] / norm
+        return parts
 
     def margin(self, text: Document) -> float:
         """Return the signed distance of *text* from the model's plane, before calibration."""

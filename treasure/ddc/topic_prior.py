@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -122,7 +123,7 @@ def _number_terms(lexicon: Lexicon) -> list[np.ndarray[tuple[int], np.dtype[np.i
     bounds = np.searchsorted(lexicon.posting_number[order], np.arange(len(lexicon.numbers) + 1))
     starts, ids = lexicon.term_start, lexicon.vocabulary_ids[lexicon.term_stems]
     texts = []
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds.tolist()):
         terms = term_of_posting[order[first:last]].tolist()
         parts = [ids[starts[term] : starts[term + 1]] for term in terms]
         texts.append(np.concatenate(parts) if parts else np.empty(0, np.int32))

@@ -10,6 +10,9 @@ Outcomes are relevances, so y_i may lie between 0 and 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,21 +37,17 @@ class LinkModel:
         self._labels = np.zeros(64)
         self._memory = memory
 
-    def add(self, features: Floats, outcome: float) -> int:
-        """Remember an outcome; return its place. The oldest is forgotten when memory is full."""
+    def add(self, features: Floats, outcome: float) -> None:
+        """Remember an outcome; the oldest is forgotten when memory is full."""
         place = self.outcomes % self._memory
         if place >= len(self._labels):
-            room = min(2 * len(self._labels), self._memory)
-            self._rows = np.resize(self._rows, (room, self.prior.size))
-            self._labels = np.resize(self._labels, room)
+            room = min(max(64, 2 * len(self._labels)), self._memory)
+            more = room - len(self._labels)
+            self._rows = np.concatenate([self._rows, np.zeros((more, self.prior.size))])
+            self._labels = np.concatenate([self._labels, np.zeros(more)])
         self._rows[place] = features
         self._labels[place] = outcome
         self.outcomes += 1
-        return place
-
-    def relabel(self, places: NDArray[np.int64], outcomes: Floats) -> None:
-        """Change what was found, after the judge has learned more."""
-        self._labels[places] = outcomes
 
     def refit(self, steps: int = 4) -> None:
         """Move the weights to what the outcomes say, by Newton steps that never overshoot."""
@@ -79,3 +78,20 @@ class LinkModel:
     def probability(self, features: Floats) -> Floats:
         """Return the chance of each row of *features*."""
         return sigmoid(features @ self.weights)
+
+    def state(self) -> dict[str, Any]:
+        """Return weights and outcomes, ready for msgpack."""
+        count = min(self.outcomes, self._memory)
+        return {
+            "weights": self.weights.tolist(),
+            "outcomes": self.outcomes,
+            "rows": self._rows[:count].tobytes(),
+            "labels": self._labels[:count].tobytes(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        self.weights = np.array(state["weights"], np.float64)
+        self.outcomes = state["outcomes"]
+        self._labels = np.frombuffer(state["labels"], np.float64).copy()
+        self._rows = np.frombuffer(state["rows"], np.float64).reshape(-1, self.prior.size).copy()

@@ -1,76 +1,112 @@
-"""Rates: how often links of a kind led to something, for any number of kinds.
+"""Tally: what became of links of a kind, for any number of kinds.
 
-A kind is a host, a directory, a place in the page's tree, a page that links, a list on a page.
-Few fetches tell little, so a rate is drawn to what is expected of its kind until it has its own.
+A kind is a host, a directory, a place in a page's tree, a page that links, a list on a page. Few
+fetches tell little, so every rate is drawn to what is expected until a kind has its own outcomes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
-Kind = TypeVar("Kind", bound=Hashable)
+
+FETCHED, ALIVE, RELEVANCE = range(3)
 
 
 class Tally:
-    """Trials and successes of numbered kinds; -1 is no kind and has neither."""
+    """Counts by kind; kinds are numbers, and -1 is no kind: nothing was ever counted for it."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.size = 0
-        self._trials = np.zeros(1024)
-        self._successes = np.zeros(1024)
+        """Kinds there have ever been."""
+        self._counts = np.zeros((3, 1024))
 
     def new(self) -> int:
         """Return the number of a new kind; past the limit the oldest number is used again."""
         number = self.size % self.limit
         self.size += 1
-        if number + 1 >= self._trials.size:
-            room = min(2 * self._trials.size, self.limit + 1)
-            self._trials = np.append(self._trials, np.zeros(room - self._trials.size))
-            self._successes = np.append(self._successes, np.zeros(room - self._successes.size))
-        self._trials[number] = self._successes[number] = 0.0
+        # One place more than there are kinds: -1 takes the last, which stays empty.
+        if number + 1 >= self._counts.shape[1]:
+            room = min(2 * self._counts.shape[1], self.limit + 1)
+            self._counts = _widened(self._counts, room)
+        self._counts[:, number] = 0.0
         return number
 
-    def add(self, kinds: Ids | list[int], success: float, trials: float = 1.0) -> None:
-        """Count an outcome for each of *kinds*, once each."""
-        for kind in set(kinds if isinstance(kinds, list) else kinds.tolist()):
-            if kind >= 0:
-                self._trials[kind] += trials
-                self._successes[kind] += success
+    def add(self, kinds: Iterable[int], relevance: float, *, alive: bool = True) -> None:
+        """Count one outcome for each of *kinds*, once each."""
+        for kind in {kind for kind in kinds if kind >= 0}:
+            self._counts[FETCHED, kind] += 1
+            if alive:
+                self._counts[ALIVE, kind] += 1
+                self._counts[RELEVANCE, kind] += relevance
 
-    def rate(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
-        """Return the success rate of each of *kinds*, drawn to *expected* as by *strength* trials."""
-        # -1 takes the last place, which is never given to a kind.
-        return (self._successes[kinds] + strength * expected) / (self._trials[kinds] + strength)
+    def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
+        """Return the mean relevance behind *kinds*; a row of several counts them together."""
+        return self._rate(kinds, RELEVANCE, ALIVE, expected, strength)
 
-    def pooled(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
-        """Return one rate for each row of *kinds*, all of its kinds' trials counted together."""
-        successes = self._successes[kinds].sum(axis=1)
-        trials = self._trials[kinds].sum(axis=1)
-        return (successes + strength * expected) / (trials + strength)
+    def life(self, kinds: Ids, expected: float, strength: float) -> Floats:
+        """Return the share of fetches behind *kinds* that gave a page."""
+        return self._rate(kinds, ALIVE, FETCHED, expected, strength)
 
-    def trials(self, kinds: Ids) -> Floats:
-        """Return how many outcomes each of *kinds* rests on."""
-        return self._trials[kinds]
+    def fetched(self, kinds: Ids) -> Floats:
+        """Return how many fetches each of *kinds* rests on."""
+        fetched: Floats = self._counts[FETCHED, kinds]
+        return fetched
+
+    def _rate(
+        self, kinds: Ids, part: int, whole: int, expected: Floats | float, strength: float
+    ) -> Floats:
+        parts, wholes = self._counts[part, kinds], self._counts[whole, kinds]
+        if kinds.ndim == 2:
+            parts, wholes = parts.sum(axis=1), wholes.sum(axis=1)
+        rate: Floats = (parts + strength * expected) / (wholes + strength)
+        return rate
+
+    def state(self) -> dict[str, Any]:
+        """Return the counts, ready for msgpack."""
+        used = min(self.size, self.limit)
+        return {"size": self.size, "counts": self._counts[:, :used].tobytes()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        self.size = state["size"]
+        counts = np.frombuffer(state["counts"], np.float64).reshape(3, -1)
+        self._counts = _widened(counts, max(1024, counts.shape[1] + 1))
 
 
-class NamedTally(Tally, Generic[Kind]):
-    """A tally of named kinds. Past the limit new names share one number."""
+class NamedTally(Tally):
+    """A tally of named kinds. Past the limit, new names share the last number."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(limit)
-        self._numbers: dict[Kind, int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
-    def number(self, name: Kind) -> int:
+    def number(self, name: str) -> int:
         """Return the number of *name*, given at its first mention."""
         number = self._numbers.get(name)
         if number is None:
-            number = self.new() if self.size < self.limit else self.limit - 1
-            self._numbers[name] = number
+            if self.size >= self.limit:
+                return self.limit - 1
+            number = self._numbers[name] = self.new()
         return number
+
+    def state(self) -> dict[str, Any]:
+        """Return names and counts."""
+        return {**super().state(), "names": list(self._numbers)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what ``state`` returned."""
+        super().restore(state)
+        self._numbers = {name: number for number, name in enumerate(state["names"])}
+
+
+def _widened(counts: Floats, room: int) -> Floats:
+    wide = np.zeros((3, room))
+    wide[:, : counts.shape[1]] = counts
+    return wide

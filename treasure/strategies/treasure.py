@@ -1,53 +1,61 @@
-"""Treasure, the default: every witness of a link heard, every outcome learned from."""
+"""Treasure, the default: every witness of a link is heard, every outcome is learned from.
+
+A queued URL collects evidence from all pages that link to it: how relevant they are, what anchor,
+context and headings say, what the T-Graph makes of the place, and what became of other links of the
+same host, directory, list and place in the page (``evidence``, ``link_features``). A logistic
+regression with an informed prior turns that into the chance of a page on topic, and is refitted to
+what each fetch turned out to be (``link_model``). The score is that chance times the chance that
+the address answers at all.
+
+The whole queue is re-scored in slices, a bounded number of links a page. Of the changed scores only
+those are passed on that matter for what is fetched next: links that are, or wrongly were, among the
+best. When the harvest collapses the strategy widens: kinds of links that were never tried gain,
+until something is found again. ``widened`` says so, and the log.
+"""
 
 from __future__ import annotations
 
-import re
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.pages import Link, Page
-from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
-from treasure.strategies.evidence import ANCHOR_TERMS, URL_TERMS, WITNESSES, Evidence
+from treasure.errors import ConfigError, did_you_mean
+from treasure.pages import Link, Page, Span
+from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
+from treasure.strategies.evidence import WITNESSES, Evidence
+from treasure.strategies.link_features import GROUPS, PRIOR, Kinds, features, life, place
 from treasure.strategies.link_model import LinkModel
-from treasure.strategies.rates import NamedTally, Tally
-from treasure.text import VOCABULARY, words
-from treasure.urls import canonical, host_of, url_key
+from treasure.strategies.memory import Bounded
+from treasure.strategies.rates import Tally
+from treasure.text import VOCABULARY
+from treasure.urls import host_of, url_key
 
-FEATURES = {
-    "bias": -2.0,
-    "parents_mean": 1.2,
-    "parents_max": 0.6,
-    "parents_sum": 0.5,
-    "in_links": -0.5,
-    "anchor": 0.9,
-    "url": 1.1,
-    "context": 0.15,
-    "context_mean": 0.1,
-    "heading": 0.4,
-    "main_heading": 0.1,
-    "block": 0.2,
-    "host": 0.7,
-    "folder": 0.15,
-    "section": 0.7,
-    "path": 0.2,
-    "hub": 0.15,
-    "siblings": 0.4,
-    "boilerplate": -0.1,
-    "distance": -0.5,
-    "graph": 0.0,
-    "graph_success": 0.0,
-}
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NOISE = frozenset("htm html php asp aspx jsp cgi index www com org net http https".split())
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 300_000
+"""Fetched URLs whose outcome still speaks for pages that link to them."""
+SLICE = 4_096
+"""Links re-scored with every page, at most."""
+ROUND = 10
+"""Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
+BEST = 256
+"""Links at the head of the queue whose scores are kept exact."""
+REFIT = 10
+"""Outcomes between two refits of the link model."""
+HARVEST_MEMORY = 40
+"""Fetches over which the harvest is averaged."""
+COLLAPSE, RECOVERY = 0.25, 0.5
+"""Shares of the best harvest so far below which we widen, and above which we stop."""
+NOVELTY = 0.25
+"""What a kind of link that was never tried gains while we are wide."""
 
 
 class Treasure(Strategy):
-    """Joins page content, link context, structure and outcomes in one learned score."""
+    """Joins content, context, structure, T-Graph and outcomes in one learned score."""
 
     wants = frozenset({"examples"})
 
@@ -56,346 +64,340 @@ class Treasure(Strategy):
         brief: Brief,
         *,
         precision: float = 10.0,
-        refit_every: int = 10,
-        rescore_every: int = 10,
+        learning: bool = True,
         without: Sequence[str] = (),
-        use_example_links: bool = True,
         prior: Mapping[str, float] | None = None,
+        max_evidence: int = 200_000,
     ) -> None:
         super().__init__(brief)
         self.judge = brief.judge
-        self.names = list(FEATURES)
-        weights = dict(FEATURES) | dict(prior or {})
-        self.mask = np.array([name not in without for name in self.names], float)
-        self.model = LinkModel(np.array([weights[n] for n in self.names]) * self.mask, precision)
-        self.refit_every, self.rescore_every = refit_every, rescore_every
-        self.evidence = Evidence()
-        self.hosts: NamedTally[str] = NamedTally(100_000)
-        self.folders: NamedTally[str] = NamedTally(200_000)
-        self.sections: NamedTally[str] = NamedTally(200_000)
-        self.paths: NamedTally[tuple[int, str]] = NamedTally(200_000)
-        self.hubs = Tally(1 << 18)
-        self.shapes: NamedTally[str] = NamedTally(50_000)
-        self.life = {n: Life(t) for n, t in (("section", self.sections), ("folder", self.folders), ("shape", self.shapes), ("path", self.paths))}
-        self.dead: set[int] = set()
-        self.lists = Tally(1 << 20)
-        self.page_relevance = np.zeros(1 << 18)
-        self.page_distance = np.zeros(1 << 18)
-        self.outcome: dict[int, float] = {}
-        self.total = np.array([1.0, 10.0])  # successes, trials
-        self.arrivals = 0
+        self.learning = learning
+        self.widened = False
+        """Whether the harvest has collapsed and new kinds of links are preferred."""
+        weights = {**PRIOR, **_checked(prior or {})}
+        for name in _features_of(without):
+            weights[name] = 0.0
+        self._used = np.array([name not in _features_of(without) for name in PRIOR], np.float64)
+        self.model = LinkModel(np.array([weights[name] for name in PRIOR]), precision)
+        self.evidence = Evidence(max_evidence)
+        self.kinds = Kinds()
+        self.kinds.total.new()
+        self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
+        self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
+        self._given = {url_key(page.url): 1.0 for page in brief.examples}
+        self._distance = 0.0
+        self._standing: tuple[Page, int, dict[Span, int]] | None = None
+        self._arrivals = 0
+        self._cursor = 0
+        self._bar = 0.0
+        self._harvest = self._best_harvest = 0.0
         self._changed: dict[int, float] = {}
-        self._version = -1
-        self.hints: dict[int, float] = {}
-        for page in brief.background:
-            self.hints[url_key(page.url)] = self.judge.verdict(page).relevance
         for page in brief.examples:
-            self.hints[url_key(page.url)] = 1.0
-        if use_example_links:
-            for page in brief.examples:
-                self._witness(page, 1.0, 0.0, _canonical_links(page))
+            self._witness(page, 1.0, 0.0, page.links)
 
     # -- learning
 
     def learn(self, arrival: Arrival) -> None:
-        self._outcome(arrival.url, arrival.verdict.relevance)
+        """Take in what a link led to."""
+        relevance = arrival.verdict.relevance
+        key = url_key(arrival.url)
+        self._outcomes[key] = relevance
         if arrival.page.url != arrival.url:
-            self.outcome[url_key(arrival.page.url)] = arrival.verdict.relevance
+            self._outcomes[url_key(arrival.page.url)] = relevance
+        row = self.evidence.row(key)
+        self._distance = 1.0
+        if row is not None:
+            self._distance = float(self.evidence.column["distance"][row])
+            self.model.add(self._features(np.array([row]))[0], relevance)
+            self._count(row, relevance, alive=True)
+            self.evidence.drop(key)
+        self._watch_harvest(relevance)
+        self._advance()
 
     def failed(self, url: str) -> None:
+        """Take in that a link led nowhere: its kind counts as less alive."""
         key = url_key(url)
-        row = self.evidence.rows.get(key)
+        self._dead[key] = True
+        row = self.evidence.row(key)
         if row is not None:
-            self._alive(row, 0.0)
+            self._count(row, 0.0, alive=False)
             self.evidence.drop(key)
-        self.dead.add(key)
-        self._tick()
+        self._advance()
 
-    def _alive(self, row: int, alive: float) -> None:
-        e = self.evidence
-        for name in ("section", "folder", "shape"):
-            self.life[name].add([int(getattr(e, name)[row])], alive)
-        self.life["path"].add(e.paths[row], alive)
+    def _count(self, row: int, relevance: float, *, alive: bool) -> None:
+        column, kinds = self.evidence.column, self.kinds
+        of_row: tuple[tuple[Tally, str], ...] = (
+            (kinds.hosts, "host"),
+            (kinds.sections, "section"),
+            (kinds.folders, "folder"),
+            (kinds.shapes, "shape"),
+            (kinds.paths, "paths"),
+            (kinds.pages, "pages"),
+            (kinds.lists, "lists"),
+        )
+        for tally, name in of_row:
+            tally.add(np.atleast_1d(column[name][row]).tolist(), relevance, alive=alive)
+        kinds.total.add((0,), relevance, alive=alive)
 
-    def life_chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        e = self.evidence
-        chance = np.full(rows.size, 0.95)
-        for name in ("section", "folder", "shape"):
-            chance = np.minimum(chance, self.life[name].rate(getattr(e, name)[rows], 0.95, 1.0))
-        return np.minimum(chance, self.life["path"].pooled(e.paths[rows], 0.95, 1.0))
-
-    def _outcome(self, url: str, relevance: float) -> None:
-        key = url_key(url)
-        row = self.evidence.rows.get(key)
-        self.outcome[key] = relevance
-        if row is None:
-            return
-        e = self.evidence
-        rows = np.array([row])
-        values = self.features(rows)[0]
-        self.model.add(values, relevance)
-        self._fetched = key, int(e.in_links[row]), values
-        self._alive(row, 1.0)
-        self.hosts.add([int(e.host[row])], relevance)
-        self.folders.add([int(e.folder[row])], relevance)
-        self.sections.add([int(e.section[row])], relevance)
-        self.paths.add(e.paths[row], relevance)
-        self.hubs.add(e.pages[row], relevance)
-        self.lists.add(e.lists[row], relevance)
-        self.total += (relevance, 1.0)
-        self._came = (key, float(e.distance[row]))
-        e.drop(key)
+    def _watch_harvest(self, relevance: float) -> None:
+        self._harvest += (relevance - self._harvest) / HARVEST_MEMORY
+        self._best_harvest = max(self._best_harvest, self._harvest)
+        if not self.widened and self._harvest < COLLAPSE * self._best_harvest:
+            self.widened = True
+            logger.info(
+                "The harvest fell from %.2f to %.2f: widening to kinds of links not yet tried.",
+                self._best_harvest,
+                self._harvest,
+            )
+        elif self.widened and self._harvest > RECOVERY * self._best_harvest:
+            self.widened = False
+            logger.info("The harvest is back at %.2f: no longer widening.", self._harvest)
 
     # -- scoring
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
-        e = self.evidence
-        r = arrival.verdict.relevance
-        own = 0.0 if r >= 0.5 else self._distance(arrival)
-        keys = [url_key(link.url) for link in links]
-        touched = self._witness(arrival.page, r, own, links)
-        self._tick()
-        rows = np.fromiter(touched, np.int64, len(touched))
-        self._measured = None
-        if rows.size:
-            values = self.features(rows)
-            e.score[rows] = self.model.probability(values) * self.life_chance(rows)
-            e.sent[rows] = e.score[rows]
-            self._measured = Measured(self.names, self.model.weights.copy(), e.key[rows], values)
-        answer = []
-        for key in keys:
-            row = e.rows.get(key)
-            answer.append(FLOOR if row is None else max(FLOOR, float(e.score[row])))
-        return answer
-
-    def measured(self) -> Measured | None:
-        """Return the features behind the scores just given."""
-        return self._measured
-
-    _measured: Measured | None = None
-
-    def explain(self, url: str) -> dict[str, Any]:
-        """Return the features of a queued link, or of the one just learned from, with weights."""
-        key, in_links, values = self._fetched
-        if key != url_key(url):
-            row = self.evidence.rows.get(url_key(url))
-            if row is None:
-                return {}
-            in_links = int(self.evidence.in_links[row])
-            values = self.features(np.array([row]))[0]
-        pairs = np.stack([values, self.model.weights], axis=1).round(4).tolist()
-        features = {name: pair for name, pair in zip(self.names, pairs, strict=True) if pair[0]}
-        return {"features": features, "in_links": in_links}
-
-    _fetched: tuple[int, int, NDArray[np.float64]] = (0, 0, np.zeros(0))
-    """Key, in-links and features of the link that was learned from last."""
-
-    def chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.model.probability(self.features(rows)) * self.life_chance(rows)
-
-    def _witness(
-        self, page: Page, r: float, own: float, links: Sequence[Link]
-    ) -> dict[int, int]:
-        e = self.evidence
-        number = self.hubs.new()
-        self.page_relevance[number] = r
-        self.page_distance[number] = own
-        scores = self._span_scores(page, links)
-        lists: dict[Any, int] = {}
-        terms = page.terms.tolist()
-        host = host_of(page.url)
-        touched: dict[int, int] = {}
-        for i, link in enumerate(links):
-            key = url_key(link.url)
-            if key in self.dead:
-                continue
-            block = page.blocks[link.block]
-            place = lists.get(block.whole)
-            if place is None:
-                place = lists[block.whole] = self.lists.new()
-            path = self.paths.number((host, link.tag_path))
-            known = self.outcome.get(key)
-            if known is not None:
-                self.hubs.add([number], known)
-                self.lists.add([place], known)
-                continue
-            known = self.hints.get(key)
-            if known is not None:
-                self.hubs.add([number], known)
-                self.lists.add([place], known)
-            row = e.rows.get(key)
-            if row is None:
-                row = self._new_row(key, link.url)
-                e.distance[row] = own + 1
-            slot = touched.get(row)
-            if slot is None:
-                slot = touched[row] = int(e.in_links[row]) % WITNESSES
-                e.in_links[row] += 1
-                e.pages[row, slot] = number
-            e.lists[row, slot] = place
-            e.paths[row, slot] = path
-            context, heading, main, blk = scores[:, i]
-            e.context[row] = max(e.context[row], context)
-            e.context_sum[row] += context
-            e.heading[row] = max(e.heading[row], heading)
-            e.main_heading[row] = max(e.main_heading[row], main)
-            e.block[row] = max(e.block[row], blk)
-            e.boilerplate[row] += block.boilerplate
-            e.distance[row] = min(e.distance[row], own + 1)
-            anchor = [t for t in terms[link.anchor.start : link.anchor.stop] if t >= 0]
-            self._add_terms(e.anchor_terms[row], anchor)
-        return touched
-
-    def _distance(self, arrival: Arrival) -> float:
-        came = getattr(self, "_came", None)
-        return came[1] if came and came[0] == url_key(arrival.url) else 1.0
-
-    def _new_row(self, key: int, url: str) -> int:
-        e = self.evidence
-        row = e.new(key)
-        host = host_of(url)
-        path = url.split("/", 3)[3] if url.count("/") >= 3 else ""
-        folder, _, last = path.rpartition("/")
-        e.host[row] = self.hosts.number(host)
-        e.folder[row] = self.folders.number(f"{host}/{folder}")
-        e.section[row] = self.sections.number(f"{host}/{folder.split('/', 1)[0]}")
-        e.shape[row] = self.shapes.number(host + "." + last.partition("?")[0].partition(".")[2][-12:])
-        spelled = _CAMEL.sub(" ", unquote(path, errors="replace"))
-        ids = [VOCABULARY[w] for w in words(spelled)[-URL_TERMS:] if w not in _NOISE]
-        self._add_terms(e.url_terms[row], [t for t in ids if t >= 0])
-        e.context[row] = e.heading[row] = e.main_heading[row] = e.block[row] = -9.0
-        return row
-
-    @staticmethod
-    def _add_terms(slots: NDArray[np.int32], terms: Sequence[int]) -> None:
-        have = slots.tolist()
-        free = have.index(-1) if -1 in have else len(have)
-        for term in terms:
-            if free == len(have):
-                return
-            if term not in have:
-                have[free] = term
-                slots[free] = term
-                free += 1
-
-    def _span_scores(self, page: Page, links: Sequence[Link]) -> NDArray[np.float64]:
-        starts, stops = [], []
+        """Hear the page as a witness for its links, and score them by all that is known."""
+        relevance = arrival.verdict.relevance
+        distance = 0.0 if arrival.verdict.on_topic else self._distance
+        touched = self._witness(arrival.page, relevance, distance, links)
+        column = self.evidence.column
+        if touched.size:
+            column["score"][touched] = column["sent"][touched] = self._chance(touched)
+        scores = []
         for link in links:
-            block = page.blocks[link.block]
-            for span in (
-                page.context(link),
-                page.immediate_heading(block),
-                page.main_heading,
-                block.whole,
-            ):
-                starts.append(span.start)
-                stops.append(span.stop)
-        scores = self.judge.span_scores(page, np.array(starts, np.int32), np.array(stops, np.int32))
-        return self.judge.evidence(scores).reshape(-1, 4).T
-
-    def features(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        e = self.evidence
-        n = rows.size
-        X = np.empty((n, len(self.names)))
-        pages = e.pages[rows]
-        here = pages >= 0
-        count = np.maximum(here.sum(1), 1)
-        rel = np.where(here, self.page_relevance[pages], 0.0)
-        total = rel.sum(1)
-        base = max(0.12, float(self.total[0] / self.total[1]))
-        j = self.judge
-        hub = self.hubs.pooled(pages, base, 3.0)
-        col = {
-            "bias": 1.0,
-            "parents_mean": total / (count + 0.5),
-            "parents_max": rel.max(1),
-            "parents_sum": np.log1p(total),
-            "in_links": np.log(np.maximum(e.in_links[rows], 1)),
-            "anchor": j.terms_evidence(e.anchor_terms[rows]),
-            "url": j.terms_evidence(e.url_terms[rows]),
-            "context": e.context[rows],
-            "context_mean": e.context_sum[rows] / np.maximum(e.in_links[rows], 1),
-            "heading": e.heading[rows],
-            "main_heading": e.main_heading[rows],
-            "block": e.block[rows],
-            "host": _logit(self.hosts.rate(e.host[rows], base, 2.0)) - _logit(base),
-            "folder": _logit(self.folders.rate(e.folder[rows], base, 2.0)) - _logit(base),
-            "section": _logit(self.sections.rate(e.section[rows], base, 2.0)) - _logit(base),
-            "path": _logit(self.paths.pooled(e.paths[rows], base, 2.0)) - _logit(base),
-            "hub": _logit(hub) - _logit(base),
-            "siblings": _logit(self.lists.pooled(e.lists[rows], hub, 2.0)) - _logit(base),
-            "boilerplate": e.boilerplate[rows] / np.maximum(e.in_links[rows], 1),
-            "distance": np.minimum(e.distance[rows], 5) / 2,
-            "graph": 0.0,
-            "graph_success": 0.0,
-        }
-        for i, name in enumerate(self.names):
-            X[:, i] = col[name]
-        return X * self.mask
-
-    def _tick(self) -> None:
-        self.arrivals += 1
-        if self.arrivals % self.refit_every == 0:
-            self.model.refit()
-        if self.arrivals % self.rescore_every == 0:
-            e = self.evidence
-            rows = np.flatnonzero(e.alive[: e.size])
-            e.score[rows] = self.chance(rows)
-            self._emit(rows)
-
-    def _emit(self, rows: NDArray[np.int64], top: int = 256) -> None:
-        e = self.evidence
-        if not rows.size:
-            return
-        scores, sent = e.score[rows], e.sent[rows]
-        bar = 0.0
-        if rows.size > top:
-            bar = float(np.partition(scores, rows.size - top)[rows.size - top])
-        moved = (np.abs(scores - sent) > 1e-4) & ((scores >= bar) | (sent >= bar))
-        for row in rows[moved].tolist():
-            self._changed[int(e.key[row])] = max(FLOOR, float(e.score[row]))
-            e.sent[row] = e.score[row]
+            row = self.evidence.row(url_key(link.url))
+            scores.append(FLOOR if row is None else float(column["score"][row]))
+        return scores
 
     def rescored(self) -> Mapping[int, float]:
+        """Return the scores that changed enough to matter."""
         changed, self._changed = self._changed, {}
         return changed
 
+    def _witness(
+        self, page: Page, relevance: float, distance: float, links: Sequence[Link]
+    ) -> NDArray[np.int64]:
+        """Write down what *page* says of its *links*; return their rows."""
+        if not links:
+            return np.empty(0, np.int64)
+        evidence, kinds, column = self.evidence, self.kinds, self.evidence.column
+        number, lists = self._stand(page, relevance)
+        texts = self._texts(page, links)
+        graph, success = self._graph(page, links)
+        terms = page.terms.tolist()
+        host = host_of(page.url)
+        touched: dict[int, int] = {}
+        for at, link in enumerate(links):
+            key = url_key(link.url)
+            if key in self._dead or key in self._outcomes:
+                continue
+            block = page.blocks[link.block]
+            group = lists[block.whole]
+            row = evidence.row(key)
+            if row is None:
+                row = evidence.new(key)
+                column = evidence.column
+                place(evidence, kinds, row, link.url)
+            slot = touched.get(row)
+            if slot is None:
+                slot = touched[row] = int(column["in_links"][row]) % WITNESSES
+                column["in_links"][row] += 1
+                column["pages"][row, slot] = number
+                column["context_sum"][row] += texts[0][at]
+                column["boilerplate"][row] += block.boilerplate
+            column["lists"][row, slot] = group
+            column["paths"][row, slot] = kinds.paths.number(f"{host} {link.tag_path}")
+            for name, values in zip(
+                ("context", "heading", "main_heading", "block"), texts, strict=True
+            ):
+                evidence.raise_to(name, row, values[at])
+            evidence.raise_to("graph", row, graph[at])
+            evidence.raise_to("graph_success", row, success[at])
+            if distance + 1 < column["distance"][row]:
+                column["distance"][row] = distance + 1
+            evidence.add_terms("anchor_terms", row, terms[link.anchor.start : link.anchor.stop])
+        return np.fromiter(touched, np.int64, len(touched))
 
-def _canonical_links(page: Page) -> list[Link]:
-    links = []
-    for link in page.links:
-        url = canonical(link.url)
-        if url and url != page.url:
-            links.append(link._replace(url=url))
-    return links
+    def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
+        """Return the numbers of *page* and of its lists as witnesses, the same for all its links.
+
+        What some of its links have led to already says what the others may lead to.
+        """
+        if self._standing is not None and self._standing[0] is page:
+            return self._standing[1:]
+        kinds = self.kinds
+        number = kinds.pages.new()
+        kinds.page_relevance[number] = relevance
+        lists: dict[Span, int] = {}
+        for link in page.links:
+            whole = page.blocks[link.block].whole
+            group = lists.get(whole)
+            if group is None:
+                group = lists[whole] = kinds.lists.new()
+            key = url_key(link.url)
+            known = self._outcomes.get(key, self._given.get(key))
+            if known is not None:
+                kinds.pages.add((number,), known)
+                kinds.lists.add((group,), known)
+        self._standing = (page, number, lists)
+        return number, lists
+
+    def _texts(self, page: Page, links: Sequence[Link]) -> list[list[float]]:
+        """Return the evidence of context, headings and block of each link."""
+        spans = []
+        for link in links:
+            block = page.blocks[link.block]
+            spans.append(page.context(link))
+            spans.append(page.immediate_heading(block))
+            spans.append(page.main_heading)
+            spans.append(block.whole)
+        bounds = np.array(spans, np.int32)
+        values = self.judge.span_evidence(page, bounds[:, 0], bounds[:, 1]).reshape(-1, 4)
+        return [values[:, part].tolist() for part in range(4)]
+
+    def _graph(self, page: Page, links: Sequence[Link]) -> tuple[list[float], list[float]]:
+        """Return how near to a target the T-Graph sees each link, and how that went before."""
+        graph = self.brief.graph
+        if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
+            return [0.0] * len(links), [0.0] * len(links)
+        matches = graph.match(page, links)
+        nearness = matches.best / np.maximum(matches.distance, 1)
+        success = np.where(matches.node >= 0, matches.success, 0.0)
+        return nearness.tolist(), success.tolist()
+
+    def _features(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        matrix: NDArray[np.float64] = self._used * features(
+            rows, self.evidence, self.kinds, self.judge
+        )
+        return matrix
+
+    def _chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        chance = self.model.probability(self._features(rows))
+        if self.widened:
+            tried = self.kinds.sections.fetched(self.evidence.column["section"][rows])
+            chance = chance + NOVELTY * (1.0 - chance) / (1.0 + tried)
+        scores: NDArray[np.float64] = np.maximum(
+            FLOOR, chance * life(rows, self.evidence, self.kinds)
+        )
+        return scores
+
+    # -- keeping the queue in order
+
+    def _advance(self) -> None:
+        """Refit when it is time, and re-score the next slice of the queue."""
+        self._arrivals += 1
+        if self.learning and self._arrivals % REFIT == 0:
+            self.model.refit()
+        evidence = self.evidence
+        if not evidence.size:
+            return
+        column = evidence.column
+        step = min(SLICE, max(64, -(-evidence.size // ROUND)))
+        if self._cursor >= evidence.size:
+            self._cursor = 0
+        rows = evidence.live(self._cursor, self._cursor + step)
+        self._cursor += step
+        if rows.size:
+            column["score"][rows] = self._chance(rows)
+        if self._arrivals % ROUND == 1 or self._arrivals < ROUND:
+            self._bar = self._least_of_best()
+        self._pass_on(rows)
+
+    def _least_of_best(self) -> float:
+        live = self.evidence.live()
+        if live.size <= BEST:
+            return 0.0
+        scores = self.evidence.column["score"][live]
+        return float(np.partition(scores, live.size - BEST)[live.size - BEST])
+
+    def _pass_on(self, rows: NDArray[np.int64]) -> None:
+        column = self.evidence.column
+        scores, sent = column["score"][rows], column["sent"][rows]
+        matter = (np.abs(scores - sent) > 1e-4) & (np.maximum(scores, sent) >= self._bar)
+        moved = rows[matter]
+        column["sent"][moved] = column["score"][moved]
+        self._changed.update(
+            zip(column["key"][moved].tolist(), column["score"][moved].tolist(), strict=True)
+        )
+
+    # -- telling and keeping
+
+    def explain(self, url: str) -> dict[str, Any]:
+        """Return each feature of a queued link with its weight, and the words behind it."""
+        row = self.evidence.row(url_key(url))
+        if row is None:
+            return {}
+        rows = np.array([row])
+        values = self._features(rows)[0]
+        weights = self.model.weights
+        column = self.evidence.column
+        parts = {
+            name: {"value": float(value), "weight": float(weight), "part": float(value * weight)}
+            for name, value, weight in zip(PRIOR, values, weights, strict=True)
+        }
+        return {
+            "score": float(self._chance(rows)[0]),
+            "chance_on_topic": float(self.model.probability(values[None, :])[0]),
+            "chance_alive": float(life(rows, self.evidence, self.kinds)[0]),
+            "widened": self.widened,
+            "pages_that_link": int(column["in_links"][row]),
+            "anchor_words": _stems(column["anchor_terms"][row]),
+            "url_words": _stems(column["url_terms"][row]),
+            "features": dict(sorted(parts.items(), key=lambda item: -abs(item[1]["part"]))),
+        }
+
+    def state(self) -> bytes:
+        """Return what was learned."""
+        pages = min(self.kinds.pages.size, self.kinds.pages.limit)
+        return msgspec.msgpack.encode(
+            {
+                "model": self.model.state(),
+                "evidence": self.evidence.state(),
+                "kinds": {name: tally.state() for name, tally in self.kinds.tallies().items()},
+                "page_relevance": self.kinds.page_relevance[:pages].tobytes(),
+                "outcomes": list(self._outcomes.items()),
+                "dead": list(self._dead),
+                "harvest": (self._harvest, self._best_harvest, self.widened),
+                "place": (self._arrivals, self._cursor, self._bar),
+            }
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what ``state`` returned."""
+        saved = msgspec.msgpack.decode(state)
+        self._standing = None
+        self.model.restore(saved["model"])
+        self.evidence.restore(saved["evidence"])
+        for name, tally in self.kinds.tallies().items():
+            tally.restore(saved["kinds"][name])
+        relevance = np.frombuffer(saved["page_relevance"], np.float64)
+        self.kinds.page_relevance[: relevance.size] = relevance
+        self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})
+        self._dead.update({int(key): True for key in saved["dead"]})
+        self._harvest, self._best_harvest, self.widened = saved["harvest"]
+        self._arrivals, self._cursor, self._bar = saved["place"]
 
 
-class Life(Tally):
-    """Tally in step with another."""
-
-    def __init__(self, other: Tally) -> None:
-        super().__init__(other.limit)
-        self.other = other
-
-    def add(self, kinds: Any, success: float, trials: float = 1.0) -> None:
-        self._grow()
-        super().add(kinds, success, trials)
-
-    def _grow(self) -> None:
-        if self._trials.size != self.other._trials.size:
-            n = self.other._trials.size - self._trials.size
-            self._trials = np.append(self._trials, np.zeros(n))
-            self._successes = np.append(self._successes, np.zeros(n))
-
-    def rate(self, kinds: Any, expected: Any, strength: float) -> Any:
-        self._grow()
-        return super().rate(kinds, expected, strength)
-
-    def pooled(self, kinds: Any, expected: Any, strength: float) -> Any:
-        self._grow()
-        return super().pooled(kinds, expected, strength)
+def _features_of(names: Sequence[str]) -> set[str]:
+    """Return the features that *names*, of features or groups of them, stand for."""
+    found: set[str] = set()
+    for name in [names] if isinstance(names, str) else names:
+        if name in GROUPS:
+            found.update(GROUPS[name])
+        elif name in PRIOR:
+            found.add(name)
+        else:
+            raise ConfigError(
+                f"There is no feature {name!r}.{did_you_mean(name, [*PRIOR, *GROUPS])}"
+                f" Known: {', '.join([*PRIOR, *GROUPS])}."
+            )
+    return found
 
 
-def _logit(p: Any) -> Any:
-    p = np.clip(p, 0.002, 0.998)
-    return np.log(p / (1 - p))
+def _checked(prior: Mapping[str, float]) -> Mapping[str, float]:
+    _features_of(list(prior))
+    return prior
+
+
+def _stems(terms: NDArray[np.int32]) -> list[str]:
+    return [VOCABULARY.stem(term) for term in terms.tolist() if term >= 0]
