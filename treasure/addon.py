@@ -23,6 +23,7 @@ from treasure import __version__, workbench
 from treasure.config import TreasureConfig
 from treasure.contact import check_contact, with_contact
 from treasure.errors import UnavailableError, UserError
+from treasure.middlewares import browser
 from treasure.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ ITEM_PIPELINES = {
 POLITE_DOWNLOADER_MIDDLEWARES = {
     "treasure.middlewares.politeness.PolitenessMiddleware": 90,
     "treasure.middlewares.robots.RobotsMiddleware": 100,
+    "treasure.middlewares.browser.BrowserMiddleware": 110,
 }
 """Only with our scheduler: they give links back to the frontier."""
 EXTENSIONS = {
@@ -134,10 +136,12 @@ class TreasureAddon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Let ``scrapy list`` and ``scrapy crawl treasure`` find our spiders."""
+        """Let ``scrapy crawl treasure`` find our spiders beside those of the project."""
         modules = settings.getlist("SPIDER_MODULES")
         if "treasure.spiders" not in modules:
-            settings.set("SPIDER_MODULES", [*modules, "treasure.spiders"], priority="addon")
+            # A project's own value has a higher priority than an add-on's.
+            priority = settings.getpriority("SPIDER_MODULES") or 0
+            settings.set("SPIDER_MODULES", [*modules, "treasure.spiders"], priority=priority)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Bring in scheduler, middlewares, pipelines and extensions, and safe defaults."""
@@ -175,6 +179,8 @@ class TreasureAddon:
             settings.set("TREASURE_RETRY_TIMES", 0, priority="addon")
             # What crawlers were asked not to follow when it was archived troubles nobody now.
             settings.set("TREASURE_OBEY_NOFOLLOW", False, priority="addon")
+        elif browser.wanted(settings):
+            self._open_browser(settings)
         _introduce_ourselves(settings)
         settings.set("CONCURRENT_ITEMS", 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
@@ -184,6 +190,12 @@ class TreasureAddon:
             settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000),
             priority="addon",
         )
+
+    def _open_browser(self, settings: BaseSettings) -> None:
+        try:
+            browser.bring_in(settings)
+        except UserError as error:
+            refuse(self.crawler, error)
 
 
 def _introduce_ourselves(settings: BaseSettings) -> None:

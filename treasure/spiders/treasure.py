@@ -21,6 +21,7 @@ from treasure.errors import ConfigError, UnreadablePageError, UserError, did_you
 from treasure.extract import decode, read_page
 from treasure.frontier.base import Entry, Lease
 from treasure.items import LEASE, ORIGIN, SITEMAP, Draft, LinkBatch, PageItem
+from treasure.middlewares.browser import BrowserMiddleware
 from treasure.robots import directives
 from treasure.scheduler import FrontierScheduler, GivenBack
 from treasure.seeds import read_seeds
@@ -95,6 +96,8 @@ class TreasureSpider(Spider):
                 draft.failure = str(error)
         else:
             draft.failure = failures.of_status(response.status)
+        if draft.page is not None and draft.page.scripted_shell and self._rendered_later(lease):
+            return
         if draft.page is not None:
             yield LinkBatch(draft.page, draft.page.links, lease)
         yield self._item(draft, lease)
@@ -108,6 +111,14 @@ class TreasureSpider(Spider):
         error = failure.value or RuntimeError("unknown")
         draft = Draft(lease, time.time(), failure=failures.of_exception(error))
         yield self._item(draft, lease)
+
+    def _rendered_later(self, lease: Lease) -> bool:
+        """Give an empty shell back for the browser, where there is one."""
+        browser = self.crawler.get_downloader_middleware(BrowserMiddleware)
+        if browser is None or not browser.is_shell(lease):
+            return False
+        self._scheduler.give_back(lease)
+        return True
 
     @property
     def _scheduler(self) -> FrontierScheduler:
