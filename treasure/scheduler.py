@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, BaseSchedulerMeta
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.request import request_from_dict
 
@@ -75,7 +75,17 @@ class GivenBack(IgnoreRequest):
         self.seconds = seconds
 
 
-class FrontierScheduler(BaseScheduler):
+class _OnlyOurs(BaseSchedulerMeta):
+    """Scrapy's metaclass takes any scheduler for an instance of any other; ours can be told apart."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type.__instancecheck__(cls, instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return type.__subclasscheck__(cls, subclass)
+
+
+class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
     """Scrapy's scheduler on top of a Frontier."""
 
     def __init__(self, crawler: Crawler) -> None:
