@@ -186,7 +186,7 @@ def test_a_restored_strategy_goes_on_in_another_process() -> None:
 
 
 def _same(here: list[list[float]], there: list[list[float]]) -> bool:
-    return all(a == pytest.approx(b, abs=1e-9) for a, b in zip(here, there, strict=True))
+    return all(a == pytest.approx(b, abs=1e-6) for a, b in zip(here, there, strict=True))
 
 
 def go_on_from(states: dict[str, str]) -> dict[str, list[list[float]]]:

@@ -31,6 +31,7 @@ from sklearn.svm import LinearSVC
 
 from treasure.ddc.page_model import document
 from treasure.strategies.scores import logistic
+from treasure.text import VOCABULARY
 from treasure.text_model import Terms
 
 LAMBDA = 0.2
@@ -66,7 +67,7 @@ class WeightedVote:
 
 def train(positive: Sequence[Terms], unlabelled: Sequence[Terms]) -> WeightedVote:
     """Return the classifier of algorithm 3; both sequences need at least one text."""
-    counts = _counts([*positive, *unlabelled])
+    counts, features = _counts([*positive, *unlabelled])
     frequent = np.asarray(counts.sum(axis=0)).ravel() >= LEAST_OCCURRENCES
     if not frequent.any():  # a handful of short texts: every term counts
         frequent[:] = True
@@ -89,7 +90,7 @@ def train(positive: Sequence[Terms], unlabelled: Sequence[Terms]) -> WeightedVot
         if not found.any():
             break
         negative = negative | found
-    return _combined(idf, votes)
+    return _combined(features, idf, votes)
 
 
 def reliable_negatives(p: csr_matrix, u: csr_matrix) -> NDArray[np.bool_]:
@@ -105,14 +106,18 @@ def reliable_negatives(p: csr_matrix, u: csr_matrix) -> NDArray[np.bool_]:
     return negative
 
 
-def _combined(idf: Floats, votes: Sequence[tuple[float, Floats, float]]) -> WeightedVote:
+def _combined(
+    features: Terms, idf: Floats, votes: Sequence[tuple[float, Floats, float]]
+) -> WeightedVote:
     precision = np.array([p_k for p_k, _, _ in votes])
     if not precision.any():  # none gets any positive text right: all count alike
         precision[:] = 1.0
     shares = precision / precision.sum()
     weights = sum(share * w for share, (_, w, _) in zip(shares, votes, strict=True))
     bias = sum(float(share) * b for share, (_, _, b) in zip(shares, votes, strict=True))
-    return WeightedVote(idf, np.asarray(weights), bias)
+    by_term = np.zeros((2, features.max(initial=0) + 1))
+    by_term[:, features] = np.stack([idf, weights])[:, : features.size]
+    return WeightedVote(by_term[0], by_term[1], bias)
 
 
 def _share(counts: csr_matrix) -> Floats:
@@ -121,10 +126,20 @@ def _share(counts: csr_matrix) -> Floats:
     return have
 
 
-def _counts(texts: Sequence[Terms]) -> csr_matrix:
+def _counts(texts: Sequence[Terms]) -> tuple[csr_matrix, Terms]:
+    """Return how often each text has each term, and the terms of the columns, by stem.
+
+    By stem, as sums in another order may end an SVM's training a step earlier, and the order of
+    vocabulary numbers depends on what this process has read before.
+    """
     documents = [document(terms) for terms in texts]
     ends = np.cumsum([text.terms.size for text in documents])
-    indices = np.concatenate([text.terms for text in documents])
+    ids = np.concatenate([text.terms for text in documents])
     data = np.concatenate([text.counts for text in documents])
-    width = int(indices.max()) + 1 if indices.size else 1
-    return csr_matrix((data, indices, np.r_[0, ends]), shape=(len(documents), width))
+    features = np.array(sorted(set(ids.tolist()), key=VOCABULARY.stem), dtype=np.int32)
+    columns = np.zeros(features.max(initial=0) + 1, dtype=np.int32)
+    columns[features] = np.arange(features.size)
+    shape = (len(documents), max(features.size, 1))
+    counts = csr_matrix((data, columns[ids], np.r_[0, ends]), shape=shape)
+    counts.sort_indices()
+    return counts, features
