@@ -76,13 +76,13 @@ class GivenBack(IgnoreRequest):
 
 
 class _OnlyOurs(BaseSchedulerMeta):
-    """Scrapy's metaclass takes any scheduler for an instance of any other; ours can be told apart."""
+    """Tells our scheduler from others; Scrapy's metaclass takes any one for any other."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return type.__instancecheck__(cls, instance)
+    def __instancecheck__(self, instance: Any) -> bool:
+        return type.__instancecheck__(self, instance)
 
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return type.__subclasscheck__(cls, subclass)
+    def __subclasscheck__(self, subclass: type) -> bool:
+        return type.__subclasscheck__(self, subclass)
 
 
 class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
