@@ -228,5 +228,5 @@ def _graph(config: TreasureConfig, job: str, topic: Topic, store: Store) -> TGra
         graph.check_topic(topic)
         return graph
     if config.tgraph:
-        return TGraph.load(config.tgraph, topic=topic)
+        return TGraph.load(config.tgraph, topic=topic, repository=store)
     return TGraph.empty(topic, levels=config.tgraph_levels, threshold=config.tgraph_threshold)
