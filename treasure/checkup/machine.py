@@ -102,7 +102,7 @@ def check_disk(folder: Path) -> Iterator[Finding]:
     free = shutil.disk_usage(place).free
     pages = free // PAGE_BYTES
     text = f"{free / 1e9:.1f} GB free at {place}: room for about {pages:,} pages."
-    if not os.access(place, os.W_OK):
+    if not writable(place):
         yield Finding("disk", PROBLEM, f"{place} cannot be written to.", "Set TREASURE_RUNS_DIR.")
     elif free < LEAST_DISK:
         yield Finding("disk", PROBLEM, text, "Make room, or set TREASURE_RUNS_DIR elsewhere.")
@@ -113,8 +113,13 @@ def check_disk(folder: Path) -> Iterator[Finding]:
 
 
 def existing(folder: Path) -> Path:
-    """Return *folder*, or the nearest one above it that exists."""
+    """Return *folder*, or the nearest above it that exists."""
     folder = folder.absolute()
-    while not folder.is_dir():
+    while not folder.exists():
         folder = folder.parent
     return folder
+
+
+def writable(place: Path) -> bool:
+    """Tell whether files can be made in *place*."""
+    return place.is_dir() and os.access(place, os.W_OK)

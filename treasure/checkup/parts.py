@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from treasure.checkup.findings import DISTRIBUTION, NOTE, OK, PROBLEM, WARNING, Finding
-from treasure.checkup.machine import existing
+from treasure.checkup.machine import existing, writable
 from treasure.config import TreasureConfig
 
 
@@ -26,11 +25,11 @@ def check_database(config: TreasureConfig) -> Iterator[Finding]:
         file = Path(str(url.database or ""))
         if not file.exists():
             place = existing(file.parent)
-            if os.access(place, os.W_OK):
+            if writable(place):
                 yield Finding("database", OK, f"{name} does not exist yet and can be made.")
             else:
                 yield Finding(
-                    "database", PROBLEM, f"{name} cannot be made: {place} is not writable.",
+                    "database", PROBLEM, f"{name} cannot be made: files cannot be made in {place}.",
                     "Set TREASURE_REPOSITORY.",
                 )  # fmt: skip
             return

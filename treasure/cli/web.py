@@ -137,6 +137,7 @@ def _read_sources(args: argparse.Namespace) -> tuple[list[Response], list[WebTop
 
 def _serve(args: argparse.Namespace) -> int:
     import asyncio
+    import signal
 
     from treasure.errors import ConfigError
     from treasure.evaluation.virtual_web import VirtualWeb
@@ -144,7 +145,7 @@ def _serve(args: argparse.Namespace) -> int:
     from treasure.evaluation.web_server import WebServer
 
     web = VirtualWeb.open(locate(args.web)[0])
-    log = Path(args.log).open("a", encoding="utf-8") if args.log else None  # noqa: SIM115
+    log = Path(args.log).open("a", 1, encoding="utf-8") if args.log else None  # noqa: SIM115
 
     def note(url: str, status: int) -> None:
         if log is not None:
@@ -168,15 +169,14 @@ def _serve(args: argparse.Namespace) -> int:
             f"  http_proxy={proxy} scrapy crawl treasure -a topic=... -a seeds=...",
         )
         sys.stdout.flush()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await server.stop()
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        await stopped.wait()
+        await server.stop()
 
     try:
         asyncio.run(serve())
-    except KeyboardInterrupt:
-        pass
     finally:
         if log is not None:
             log.close()
