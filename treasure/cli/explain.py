@@ -139,9 +139,15 @@ def _told(event: dict[str, Any]) -> str:
 
 
 def _strongest(features: dict[str, Any], count: int | None) -> list[tuple[str, float, float]]:
-    rows = [(name, float(value), float(weight)) for name, (value, weight) in features.items()]
+    rows = [(name, *_value_and_weight(given)) for name, given in features.items()]
     rows = [row for row in rows if row[1] * row[2]]
     return sorted(rows, key=lambda row: -abs(row[1] * row[2]))[:count]
+
+
+def _value_and_weight(given: Any) -> tuple[float, float]:
+    if isinstance(given, dict):
+        return float(given.get("value", 0.0)), float(given.get("weight", 0.0))
+    return float(given[0]), float(given[1])
 
 
 def _fetched(page: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from treasure.errors import ConfigError, did_you_mean
 from treasure.pages import Link, Page, Span
-from treasure.strategies.base import FLOOR, Arrival, Brief, Strategy
+from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import WITNESSES, Evidence
 from treasure.strategies.link_features import GROUPS, PRIOR, Kinds, features, life, place
 from treasure.strategies.link_model import LinkModel
@@ -92,6 +92,9 @@ class Treasure(Strategy):
         self._bar = 0.0
         self._harvest = self._best_harvest = 0.0
         self._changed: dict[int, float] = {}
+        self._latest: NDArray[np.float64] = np.empty((0, 0))
+        self._measured: Measured | None = None
+        self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
         for page in brief.examples:
             self._witness(page, 1.0, 0.0, page.links)
 
@@ -108,7 +111,9 @@ class Treasure(Strategy):
         self._distance = 1.0
         if row is not None:
             self._distance = float(self.evidence.column["distance"][row])
-            self.model.add(self._features(np.array([row]))[0], relevance)
+            values = self._features(np.array([row]))[0]
+            self.model.add(values, relevance)
+            self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
         self._watch_harvest(relevance)
@@ -161,13 +166,21 @@ class Treasure(Strategy):
         distance = 0.0 if arrival.verdict.on_topic else self._distance
         touched = self._witness(arrival.page, relevance, distance, links)
         column = self.evidence.column
+        self._measured = None
         if touched.size:
             column["score"][touched] = column["sent"][touched] = self._chance(touched)
+            self._measured = Measured(
+                tuple(PRIOR), self.model.weights.copy(), column["key"][touched], self._latest
+            )
         scores = []
         for link in links:
             row = self.evidence.row(url_key(link.url))
             scores.append(FLOOR if row is None else float(column["score"][row]))
         return scores
+
+    def measured(self) -> Measured | None:
+        """Return the features behind the scores just given."""
+        return self._measured
 
     def rescored(self) -> Mapping[int, float]:
         """Return the scores that changed enough to matter."""
@@ -269,6 +282,7 @@ class Treasure(Strategy):
         matrix: NDArray[np.float64] = self._used * features(
             rows, self.evidence, self.kinds, self.judge
         )
+        self._latest = matrix
         return matrix
 
     def _chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -323,18 +337,19 @@ class Treasure(Strategy):
     # -- telling and keeping
 
     def explain(self, url: str) -> dict[str, Any]:
-        """Return each feature of a queued link with its weight, and the words behind it."""
+        """Return each feature of a queued link with its weight, and the words behind it.
+
+        Of the link that was learned from last the features are still known.
+        """
+        learned, values = self._learned
+        if learned == url_key(url):
+            return {"features": self._parts(values)}
         row = self.evidence.row(url_key(url))
         if row is None:
             return {}
         rows = np.array([row])
         values = self._features(rows)[0]
-        weights = self.model.weights
         column = self.evidence.column
-        parts = {
-            name: {"value": float(value), "weight": float(weight), "part": float(value * weight)}
-            for name, value, weight in zip(PRIOR, values, weights, strict=True)
-        }
         return {
             "score": float(self._chance(rows)[0]),
             "chance_on_topic": float(self.model.probability(values[None, :])[0]),
@@ -343,7 +358,18 @@ class Treasure(Strategy):
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
-            "features": dict(sorted(parts.items(), key=lambda item: -abs(item[1]["part"]))),
+            "features": self._parts(values),
+        }
+
+    def _parts(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
+        """Return value, weight and product of each feature, the strongest first."""
+        weights = self.model.weights
+        order = np.argsort(-np.abs(values * weights), kind="stable").tolist()
+        table = np.stack([values, weights, values * weights], axis=1).round(4).tolist()
+        names = list(PRIOR)
+        return {
+            names[at]: dict(zip(("value", "weight", "part"), table[at], strict=True))
+            for at in order
         }
 
     def state(self) -> bytes:
