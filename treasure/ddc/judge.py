@@ -32,7 +32,7 @@ from treasure.ddc.page_model import (
     pack_documents,
     unpack_documents,
 )
-from treasure.ddc.topic_prior import lexicon_texts, topic_prior
+from treasure.ddc.topic_prior import english_texts, lexicon_texts, topic_prior
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
 from treasure.text import VOCABULARY
@@ -45,6 +45,8 @@ REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
 """Pages seen so far that stand for the rest of the web when a model is fitted."""
+ENOUGH = 100
+"""Pages seen after which the model needs no stand-in for the rest of the web."""
 FIRST_REFIT, REFIT_GROWTH = 20, 1.4
 """Pages until the first refit, and how the time between two grows: learning never gets dear."""
 NUMBERS = 3
@@ -84,7 +86,7 @@ class Judge:
         lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
         self._priors = [topic_prior(topic, lexicon) for topic in topics]
         self._frequencies = DocumentFrequencies()
-        for text in lexicon_texts(lexicon):
+        for text in [*lexicon_texts(lexicon), *english_texts()]:
             self._frequencies.add(text.terms)
         self._random = np.random.default_rng(random_seed)
         self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
@@ -186,7 +188,9 @@ class Judge:
         models = []
         for index, prior in enumerate(self._priors):
             others = [t for i, texts in enumerate(self._examples) if i != index for t in texts]
-            negatives = [*self._negatives, *others, *self._unlabelled]
+            # Common English stands for the web until enough of the web was seen.
+            english = english_texts()[: max(0, ENOUGH - len(self._unlabelled))]
+            negatives = [*english, *self._negatives, *others, *self._unlabelled]
             doubt = np.zeros(len(negatives))
             if self._models and self._unlabelled:
                 model = self._models[index]
@@ -240,8 +244,9 @@ class Judge:
         if language:
             reason = f"language {language}"
             return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
-        if page.main_terms.size < self.min_words:
-            reason = f"only {page.main_terms.size} words to judge by"
+        length = sum(b.span.stop - b.span.start for b in page.blocks if not b.boilerplate)
+        if length < self.min_words:
+            reason = f"only {length} words to judge by"
             return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)
         return verdict
 

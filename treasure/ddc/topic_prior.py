@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from treasure.ddc.background import Background
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import digits, normal
 from treasure.ddc.page_model import (
@@ -106,6 +107,21 @@ def lexicon_frequencies(lexicon: Lexicon) -> DocumentFrequencies:
 def lexicon_texts(lexicon: Lexicon) -> list[Document]:
     """Return the terms of every three-digit class as a text."""
     return [text for _, text in class_texts(lexicon, ())]
+
+
+@lru_cache(maxsize=1)
+def english_texts(count: int = 100, length: int = 400) -> list[Document]:
+    """Return texts of common English words, drawn by their frequency.
+
+    They stand for the rest of the web until a crawl has seen some of it: without them a model of
+    ten example pages would take every common word for a sign of the topic.
+    """
+    background = Background.own()
+    random = np.random.default_rng(0)
+    ids = np.array([VOCABULARY.id_of_stem(stem) for stem in background.stems], np.int32)
+    frequency = np.array([background.frequencies[stem] for stem in background.stems])
+    chance = frequency / frequency.sum()
+    return [document(random.choice(ids, length, p=chance)) for _ in range(count)]
 
 
 def _places(lexicon: Lexicon) -> list[tuple[str, int]]:
