@@ -9,6 +9,8 @@ WAIT_FACTOR = 4.0
 TOO_LARGE = "larger than allowed"
 """Also said of a small body that unpacks to a large one."""
 
+DAMAGED = "damaged compressed body"
+
 _BY_NAME = {
     "TimeoutError": "timeout",
     "DownloadTimeoutError": "timeout",
@@ -26,10 +28,14 @@ _BY_NAME = {
     "ResponseDataLoss": "body shorter than announced",
     "DownloadCancelledError": TOO_LARGE,
     "CancelledError": TOO_LARGE,
+    "BadGzipFile": DAMAGED,
+    "EOFError": DAMAGED,
+    "ZstdError": DAMAGED,
+    "error": DAMAGED,  # zlib and Brotli name theirs so
     "UnsupportedURLSchemeError": "unsupported scheme",
     "NotSupported": "unsupported scheme",
 }
-_PERMANENT = frozenset({TOO_LARGE, "unsupported scheme"})
+_PERMANENT = frozenset({TOO_LARGE, DAMAGED, "unsupported scheme"})
 
 
 def of_status(status: int) -> str:
@@ -59,5 +65,5 @@ def worth_retrying(status: int, failure: str) -> bool:
 
 
 def wait_seconds(attempts: int, first: float) -> float:
-    """Return how long to wait after *attempts* failed attempts and one more, starting at *first*."""
+    """Return how long to wait after one more failure than *attempts*, starting at *first*."""
     return float(first * WAIT_FACTOR ** max(0, attempts))

@@ -99,11 +99,11 @@ class Robots:
         site.failures, site.closed = 0, False
         return site.rules
 
-    def unreachable(self, origin: str, now: float) -> None:
-        """Take in that there was no usable answer."""
+    def unreachable(self, origin: str, now: float, *, ever: bool = False) -> None:
+        """Take in that there was no usable answer; with *ever*, another try would give none."""
         site = self._site(origin)
         site.rules = None
-        if site.failures >= len(WAITS_SECONDS):
+        if ever or site.failures >= len(WAITS_SECONDS):
             site.failures, site.closed, site.expires = 0, True, now + CLOSED_SECONDS
         else:
             site.closed, site.expires = False, now

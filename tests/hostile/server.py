@@ -1,10 +1,11 @@
-"""A hostile web on loopback: what real crawls meet, one path each.
+"""A hostile web on loopback: what real crawls meet, one path and one host each.
 
     with HostileServer() as server:
         server.url("/endless")
 
-Every handler writes raw bytes to the connection. ``HEALTHY`` pages must all be fetched in the end,
-whatever the others do.
+Every handler writes raw bytes to the connection. Each case has an address of its own in
+127.0.1.0/24: what one host does must not hold up another. ``HEALTHY`` pages must all be fetched in
+the end, whatever the others do.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ import asyncio
 import gzip
 import os
 import socket
+import ssl
 import struct
 import threading
 import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import brotli
 import zstandard
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 Handler = Callable[["Connection"], Awaitable[None]]
 HANDLERS: dict[str, Handler] = {}
@@ -35,6 +43,7 @@ class Connection:
         self.writer = writer
         self.path = path
         self.server = server
+        self.host = str(writer.get_extra_info("sockname")[0])
 
     async def send(self, data: bytes) -> None:
         self.writer.write(data)
@@ -82,8 +91,8 @@ def document(title: str, body: str) -> str:
 @serves("/")
 async def index(c: Connection) -> None:
     paths = [path for path in HANDLERS if path not in {"/", "/robots.txt"}] + HEALTHY
-    links = " ".join(f'<a href="{path}">stars {path}</a>' for path in paths)
-    odd = "".join(f'<a href="{href}">odd</a>' for href in ODD_LINKS)
+    links = " ".join(f'<a href="{c.server.url(path)}">stars {path}</a>' for path in paths)
+    odd = "".join(f'<a href="{href}">odd</a>' for href in [*ODD_LINKS, *c.server.elsewhere])
     await c.page(document("Index", links + odd))
 
 
@@ -193,7 +202,7 @@ async def silent(c: Connection) -> None:
     await asyncio.sleep(60)
 
 
-BOMB = b"\0" * 300_000_000
+BOMB = b"\0" * 100_000_000
 
 
 @serves("/bomb-gzip")
@@ -357,9 +366,35 @@ async def empty(c: Connection) -> None:
     await c.page("")
 
 
+# What happens on these hosts happens to their robots.txt; the page itself is well.
+@serves("/robots-endless")
+@serves("/robots-bomb")
+@serves("/robots-redirect-loop")
+@serves("/robots-redirect-private")
+@serves("/robots-rubbish")
+@serves("/robots-forbids")
+async def behind_robots(c: Connection) -> None:
+    await c.page(document("Behind an odd robots.txt", ""))
+
+
 @serves("/robots.txt")
 async def robots(c: Connection) -> None:
-    await c.page("\x00\xff binary rubbish\nUser-agent\n: :\nDisallow\n" * 100)
+    case = c.server.case_of(c.host)
+    if case == "/robots-endless":
+        await c.head()
+        await c.forever(b"Disallow: /nothing\n" * 1_000)
+    elif case == "/robots-bomb":
+        await c.page(c.server.bomb("gzip"), "Content-Encoding: gzip")
+    elif case == "/robots-redirect-loop":
+        await c.page("", "Location: /robots.txt", status="302 Found")
+    elif case == "/robots-redirect-private":
+        await c.page("", "Location: http://169.254.169.254/robots.txt", status="302 Found")
+    elif case == "/robots-forbids":
+        await c.page("User-agent: *\nDisallow: /\n")
+    elif case == "/robots-rubbish":
+        await c.page("\x00\xff binary rubbish\nUser-agent\n: :\nDisallow\n" * 100)
+    else:
+        await missing(c)
 
 
 class HostileServer:
@@ -371,17 +406,33 @@ class HostileServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self.port = 0
+        self._servers: list[asyncio.Server] = []
+        self.elsewhere: list[str] = []
+        cases = [path for path in HANDLERS if path not in {"/", "/robots.txt"}]
+        self.hosts = {path: f"127.0.1.{number}" for number, path in enumerate(cases, 1)}
 
     def __enter__(self) -> HostileServer:
         for kind in ("gzip", "deflate", "br", "zstd"):
             self.bomb(kind)
         self._thread.start()
-        started = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop
-        )
-        self._server = started.result()
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = self._listen(["127.0.0.1"], 0)
+        self._listen(list(self.hosts.values()), self.port)
+        secure = self._listen(["127.0.2.1"], 0, bad_certificate())
+        self.elsewhere = [f"https://127.0.2.1:{secure}/healthy/tls"]
+        if socket.has_ipv6:
+            try:
+                six = self._listen(["::1"], 0)
+            except OSError:  # a machine without IPv6
+                return self
+            self.elsewhere.append(f"http://[::1]:{six}/healthy/ipv6")
         return self
+
+    def _listen(self, hosts: list[str], port: int, tls: ssl.SSLContext | None = None) -> int:
+        started = asyncio.run_coroutine_threadsafe(
+            asyncio.start_server(self._serve, hosts, port, ssl=tls), self._loop
+        )
+        self._servers.append(started.result())
+        return int(self._servers[-1].sockets[0].getsockname()[1])
 
     def __exit__(self, *error: object) -> None:
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
@@ -390,17 +441,21 @@ class HostileServer:
         self._loop.close()
 
     async def _stop(self) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
     def url(self, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://{self.hosts.get(path, '127.0.0.1')}:{self.port}{path}"
+
+    def case_of(self, host: str) -> str:
+        return next((path for path, address in self.hosts.items() if address == host), "")
 
     def bomb(self, kind: str) -> bytes:
-        """Return 300 MB of nothing, compressed."""
+        """Return 100 MB of nothing, compressed."""
         if kind not in self._bombs:
             pack = {
                 "gzip": lambda: gzip.compress(BOMB, 6),
@@ -435,7 +490,7 @@ class HostileServer:
         ):
             if path.startswith(start):
                 return handler
-        return healthy if path in HEALTHY else missing
+        return healthy if path.startswith("/healthy/") else missing
 
 
 async def healthy(c: Connection) -> None:
@@ -444,3 +499,33 @@ async def healthy(c: Connection) -> None:
 
 async def missing(c: Connection) -> None:
     await c.page("nothing", status="404 Not Found")
+
+
+def bad_certificate() -> ssl.SSLContext:
+    """Return a server's TLS that nobody should trust: self-signed, expired, for another name."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "somebody.else.invalid")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=20))
+        .not_valid_after(now - timedelta(days=10))
+        .sign(key, hashes.SHA256())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "certificate.pem"
+        file.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        context.load_cert_chain(file)
+    return context

@@ -5,7 +5,11 @@ put into Scrapy's DNS cache, so that the connection goes there and nowhere else.
 itself is checked again where it is made, whatever led to it. robots.txt and sitemaps are requests
 like all others.
 
-A proxy resolves names itself: behind one, only the proxy's own address can be checked.
+Names are resolved in threads of their own: a name service that hangs must not hold up whatever else
+runs in threads, such as the repository.
+
+A proxy resolves names itself. The proxies of the environment (``https_proxy``) are the operator's
+own choice, so connections to them pass; behind one, an address is checked where we can resolve it.
 """
 
 from __future__ import annotations
@@ -14,10 +18,13 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from scrapy import Request, signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured
 from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
 
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 1_800.0
 """How long we trust an answer of the name service."""
 MAX_HOSTS = 100_000
+RESOLVING_THREADS = 32
 
 
 class AddressGuardMiddleware:
@@ -38,7 +46,10 @@ class AddressGuardMiddleware:
     def __init__(self, crawler: Crawler, policy: AddressPolicy) -> None:
         self.crawler = crawler
         self.policy = policy
+        self._timeout = crawler.settings.getfloat("DNS_TIMEOUT")
+        self._threads = ThreadPoolExecutor(RESOLVING_THREADS, thread_name_prefix="resolve")
         self._checked: dict[str, float] = {}
+        self._proxies: frozenset[str] = frozenset()
         self._connect: Callable[..., Any] | None = None
 
     @classmethod
@@ -72,8 +83,11 @@ class AddressGuardMiddleware:
         except ForbiddenAddressError as error:
             self.crawler.stats.inc_value("treasure/refused/address")
             raise IgnoreRequest(str(error)) from None
-        except OSError:
-            return  # the download fails with a better message than ours
+        except (OSError, UnicodeError, TimeoutError) as error:
+            if self._proxies:
+                return  # the proxy may know the name
+            # Said here, not by the download of a robots.txt that would be tried for minutes.
+            raise CannotResolveHostError(f"{host}: {error}") from None
         if len(self._checked) >= MAX_HOSTS:
             self._checked.clear()
         self._checked[host] = now
@@ -81,8 +95,8 @@ class AddressGuardMiddleware:
 
     async def _allowed_address(self, host: str) -> str:
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        addresses = [str(entry[4][0]) for entry in found]
+        lookup = loop.run_in_executor(self._threads, addresses_of, host)
+        addresses = await asyncio.wait_for(lookup, self._timeout)
         for address in addresses:
             self.policy.check(host, address)
         # Scrapy's default resolver speaks IPv4; an IPv6 address serves where there is no other.
@@ -92,9 +106,11 @@ class AddressGuardMiddleware:
         """Check each connection where it is made, by its numeric address."""
         reactor = _reactor()
         connect = self._connect = reactor.connectTCP
+        self._proxies = _proxies()
 
         def guarded(host: str, *args: Any, **kwargs: Any) -> Any:
-            self.policy.check(host, host)
+            if host not in self._proxies:
+                self.policy.check(host, host)
             return connect(host, *args, **kwargs)
 
         reactor.connectTCP = guarded
@@ -102,6 +118,25 @@ class AddressGuardMiddleware:
     def _unguard_connections(self) -> None:
         if self._connect is not None:
             _reactor().connectTCP = self._connect
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def addresses_of(host: str) -> list[str]:
+    """Return the addresses of *host*; raise OSError or UnicodeError when there are none."""
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+
+
+def _proxies() -> frozenset[str]:
+    """Return names and addresses of the proxies that the environment names."""
+    found = set()
+    for kind, proxy in getproxies().items():
+        name = urlsplit(proxy if "://" in proxy else f"//{proxy}").hostname
+        if kind in {"http", "https", "all"} and name:
+            try:
+                found.update([name, *addresses_of(name)])
+            except OSError:
+                found.add(name)
+    return frozenset(found)
 
 
 def _reactor() -> Any:

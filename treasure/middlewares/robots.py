@@ -107,7 +107,9 @@ class RobotsMiddleware:
         except Exception as error:
             stats.inc_value(f"robotstxt/exception_count/{type(error).__name__}")
             logger.info("The robots.txt of %s cannot be had: %s", origin, error)
-            self.robots.unreachable(origin, time.monotonic())
+            # We refused it ourselves (it leads to a private address, it is a bomb): that stays so.
+            refused = isinstance(error, IgnoreRequest)
+            self.robots.unreachable(origin, time.monotonic(), ever=refused)
             return
         stats.inc_value("robotstxt/response_count")
         stats.inc_value(f"robotstxt/response_status_count/{response.status}")
