@@ -125,7 +125,9 @@ def test_the_description_is_complete(client):
     )
 
 
-@pytest.mark.parametrize("path", ["/static/..%2fapp.py", "/static/%2e%2e/app.py", "/..%2f..%2fetc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/static/..%2fapp.py", "/static/%2e%2e/app.py", "/..%2f..%2fetc/passwd"]
+)
 def test_files_besides_ours_are_out_of_reach(client, path):
     answer = client.get(path)
     assert "import" not in answer.text

@@ -129,3 +129,26 @@ def test_phone_width_needs_no_sideways_scrolling(browser, served, path):
     if path == "/?q=comets":
         shot(tab, "phone")
     context.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/?q=comets", "/page/2", "/crawls", "/crawls/small", "/crawls/small/tgraph", "/compare"],
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(browser, served, path, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    # The page's own policy forbids foreign scripts; axe has to be let in for the test.
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    tab = context.new_page()
+    tab.goto(f"{served}{path}#token={TOKEN}")
+    tab.wait_for_timeout(700)
+    found = Axe().run(tab).response["violations"]
+    serious = [
+        f"{one['id']}: {one['help']} {[node['target'] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]
+    assert serious == []
+    context.close()
