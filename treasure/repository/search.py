@@ -8,27 +8,34 @@ found through the tags for steps of relevance.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, select, text
+from sqlalchemy import Connection, func, select, text
 
 from treasure.errors import QueryError
 from treasure.repository.models import contents, duplicates, pages, unfinished
 from treasure.repository.query import Query, Term, parse
-from treasure.repository.snippets import Piece, mark, snippet, stems_of
+from treasure.repository.snippets import READ_CHARACTERS, Piece, mark, snippet, stems_of
 from treasure.repository.store import Store
-from treasure.repository.tags import TIERS
+from treasure.repository.tags import TIERS, tag
 
-BROAD = 10_000
+BROAD = 5_000
 """Pages that are ranked by their words at most."""
-CANDIDATES = 200
+CANDIDATES = 100
 DEEPEST = 1_000
 """Results behind this one are not shown: narrow the query instead."""
 TITLE_WEIGHT = 5.0
 
-Ranked = list[tuple[int, float]]
-"""Page and how well its words fit, best first."""
+
+class Candidate(NamedTuple):
+    """A page that fits, and how well its words do."""
+
+    page_id: int
+    key: int
+    relevance: float
+    fit: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ def search(
         total = engine.count(parsed)
         wanted = max(CANDIDATES, 2 * (offset + limit))
         found = engine.best(parsed, wanted) if total <= BROAD else engine.broad(parsed, wanted)
-        chosen = _ordered(connection, found)[offset : offset + limit]
+        chosen = _ordered(found)[offset : offset + limit]
         hits = _hits(connection, chosen, stems_of(parsed.marked()))
         waiting = connection.execute(select(func.count()).select_from(unfinished)).scalar_one()
     return Answer(total, hits, int(waiting))
@@ -86,19 +93,21 @@ def weighed(words: float, relevance: float) -> float:
     return words * (0.4 + 0.6 * relevance)
 
 
-def _ordered(connection: Connection, found: Ranked) -> Ranked:
+def _ordered(found: Iterable[Candidate]) -> list[tuple[float, int]]:
     """Order by words and relevance; of pages with the same address the best remains."""
-    fits = dict(found)
-    query = select(pages.c.id, pages.c.key, pages.c.relevance).where(pages.c.id.in_(fits))
     best: dict[int, tuple[float, int]] = {}
-    for page_id, key, relevance in connection.execute(query):
-        score = (weighed(fits[page_id], relevance), page_id)
+    for page_id, key, relevance, fit in found:
+        score = (weighed(fit, relevance), page_id)
         best[key] = max(score, best.get(key, score))
-    return [(page_id, score) for score, page_id in sorted(best.values(), reverse=True)]
+    return sorted(best.values(), reverse=True)
 
 
-def _hits(connection: Connection, chosen: Ranked, stems: frozenset[str]) -> list[Hit]:
-    scores = dict(chosen)
+_SHOWN = """id job url final_url title relevance topic numbers language fetched_at""".split()
+
+
+def _hits(
+    connection: Connection, chosen: list[tuple[float, int]], stems: frozenset[str]
+) -> list[Hit]:
     others = (
         select(func.count())
         .where(duplicates.c.kept_id == pages.c.id)
@@ -106,15 +115,19 @@ def _hits(connection: Connection, chosen: Ranked, stems: frozenset[str]) -> list
         .label("others")
     )
     query = (
-        select(pages, contents.c.text, others)
+        select(
+            *(pages.c[name] for name in _SHOWN),
+            func.substr(contents.c.text, 1, READ_CHARACTERS).label("text"),
+            others,
+        )
         .join(contents, contents.c.page_id == pages.c.id)
-        .where(pages.c.id.in_(scores))
+        .where(pages.c.id.in_([page_id for _, page_id in chosen]))
     )
     rows = {row.id: row for row in connection.execute(query)}
-    return [_hit(rows[page_id], score, stems) for page_id, score in chosen if page_id in rows]
+    return [_hit(rows[page_id], score, stems) for score, page_id in chosen if page_id in rows]
 
 
-def _hit(row: Row[Any], score: float, stems: frozenset[str]) -> Hit:
+def _hit(row: Any, score: float, stems: frozenset[str]) -> Hit:
     return Hit(
         page_id=row.id,
         job=row.job,
@@ -142,29 +155,34 @@ class _Fts5:
         statement = text("SELECT count(*) FROM search WHERE search MATCH :query")
         return int(self.connection.execute(statement, {"query": self.render(query)}).scalar_one())
 
-    def best(self, query: Query, limit: int) -> Ranked:
+    def best(self, query: Query, limit: int) -> list[Candidate]:
         """Return the pages whose words fit best."""
-        statement = text(
-            f"SELECT rowid, -bm25(search, {TITLE_WEIGHT}, 1.0, 0.0) AS fit FROM search"
-            " WHERE search MATCH :query ORDER BY fit DESC LIMIT :limit"
-        )
-        values = {"query": self.render(query), "limit": limit}
-        return [(row.rowid, row.fit) for row in self.connection.execute(statement, values)]
+        return self._ranked(self.render(query), -1, limit)
 
-    def broad(self, query: Query, limit: int) -> Ranked:
+    def broad(self, query: Query, limit: int) -> list[Candidate]:
         """Return the pages whose words fit best among the most relevant."""
-        statement = text(
-            f"SELECT rowid, -bm25(search, {TITLE_WEIGHT}, 1.0, 0.0) AS fit FROM search"
-            " WHERE search MATCH :query LIMIT :limit"
-        )
-        found: Ranked = []
+        steps: list[Term] = []
+        count = 0
         for step in range(TIERS - 1, -1, -1):
-            match = self.render(query.narrowed("tier", str(step)))
-            values = {"query": match, "limit": BROAD - len(found)}
-            found += [(row.rowid, row.fit) for row in self.connection.execute(statement, values)]
-            if len(found) >= BROAD:
+            count += self.count(query.narrowed("tier", str(step)))
+            steps.append(Term((tag("tier", str(step)),), "tags"))
+            if count >= BROAD:
                 break
-        return sorted(found, key=lambda pair: pair[1], reverse=True)[:limit]
+        some = Query((*query.wanted, tuple(steps)), query.excluded)
+        return self._ranked(self.render(some), BROAD, limit)
+
+    def _ranked(self, match: str, ranked: int, limit: int) -> list[Candidate]:
+        """Return the best *limit* of the first *ranked* (-1: all) pages that fit."""
+        statement = text(
+            "SELECT pages.id, pages.key, pages.relevance, best.fit FROM ("
+            "  SELECT page_id, fit FROM ("
+            f"    SELECT rowid AS page_id, -bm25(search, {TITLE_WEIGHT}, 1.0, 0.0) AS fit"
+            "    FROM search WHERE search MATCH :query LIMIT :ranked)"
+            "  ORDER BY fit DESC LIMIT :limit) AS best"
+            " JOIN pages ON pages.id = best.page_id"
+        )
+        values = {"query": match, "ranked": ranked, "limit": limit}
+        return [Candidate(*row) for row in self.connection.execute(statement, values)]
 
     def render(self, query: Query) -> str:
         """Return *query* in FTS5's language: every word is quoted, so nothing else is said."""
@@ -193,26 +211,27 @@ class _Tsvector:
         statement = text(f"SELECT count(*) FROM contents WHERE document @@ ({match})")
         return int(self.connection.execute(statement, values).scalar_one())
 
-    def best(self, query: Query, limit: int) -> Ranked:
+    def best(self, query: Query, limit: int) -> list[Candidate]:
         """Return the pages whose words fit best."""
-        return self._ranked(query, "SELECT page_id, document FROM contents", "", limit)
+        return self._ranked(query, "", limit)
 
-    def broad(self, query: Query, limit: int) -> Ranked:
+    def broad(self, query: Query, limit: int) -> list[Candidate]:
         """Return the pages whose words fit best among the most relevant."""
-        some = "SELECT page_id, document FROM contents JOIN pages ON pages.id = page_id"
-        return self._ranked(query, some, f"ORDER BY relevance DESC LIMIT {CANDIDATES * 5}", limit)
+        return self._ranked(query, f"ORDER BY relevance DESC LIMIT {BROAD // 5}", limit)
 
-    def _ranked(self, query: Query, some: str, only: str, limit: int) -> Ranked:
+    def _ranked(self, query: Query, only: str, limit: int) -> list[Candidate]:
         match, values = self.render(query)
         # Weights of D (tags), C, B (text), A (title); 1 divides by the logarithm of the length.
         statement = text(
-            "SELECT page_id, ts_rank(CAST('{0, 0, 0.2, 1}' AS real[]), document, query, 1) AS fit"
-            f" FROM (SELECT {match} AS query) AS q,"
-            f" LATERAL ({some} WHERE document @@ query {only}) AS found"
+            "SELECT id, key, relevance,"
+            " ts_rank(CAST('{0, 0, 0.2, 1}' AS real[]), document, query, 1) AS fit"
+            f" FROM (SELECT {match} AS query) AS q, LATERAL ("
+            "  SELECT id, key, relevance, document FROM contents JOIN pages ON pages.id = page_id"
+            f"  WHERE document @@ query {only}) AS found"
             " ORDER BY fit DESC LIMIT :limit"
         )
         found = self.connection.execute(statement, values | {"limit": limit})
-        return [(row.page_id, row.fit) for row in found]
+        return [Candidate(*row) for row in found]
 
     def render(self, query: Query) -> tuple[str, dict[str, str]]:
         """Return *query* as an expression of tsqueries, and the values in it."""

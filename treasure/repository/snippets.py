@@ -9,12 +9,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import Stemmer
 
-SNIPPET_WORDS = 36
-READ_CHARACTERS = 30_000
+SNIPPET_CHARACTERS = 240
+READ_CHARACTERS = 50_000
 """How far into a text we look; the best place is nearly always before."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -29,6 +30,12 @@ class Piece(NamedTuple):
     marked: bool
 
 
+class _Match(NamedTuple):
+    start: int
+    stop: int
+    stem: str
+
+
 def stems_of(tokens: Iterable[str]) -> frozenset[str]:
     """Return the stems that count as hits."""
     return frozenset(_stem(token) for token in tokens)
@@ -36,59 +43,89 @@ def stems_of(tokens: Iterable[str]) -> frozenset[str]:
 
 def mark(text: str, stems: frozenset[str]) -> list[Piece]:
     """Return all of *text* with the hits marked."""
-    return _pieces(
-        text, [m.span() for m in _WORD.finditer(text) if _stem(m[0]) in stems], 0, len(text)
-    )
+    return _pieces(text, _matches(text, stems), 0, len(text))
 
 
-def snippet(text: str, stems: frozenset[str], width: int = SNIPPET_WORDS) -> list[Piece]:
-    """Return the *width* words of *text* with most different hits, else its beginning."""
-    text = text[:READ_CHARACTERS]
-    spans = [match.span() for match in _WORD.finditer(text)]
-    if not spans:
-        return []
-    found = [_stem(text[start:stop]) for start, stop in spans]
-    hits = [i for i, stem in enumerate(found) if stem in stems]
-    first = _best_start(found, hits, width)
-    last = min(len(spans), first + width)
-    start, stop = spans[first][0], spans[last - 1][1]
-    pieces = _pieces(text, [spans[i] for i in hits if first <= i < last], start, stop)
-    if first:
+def snippet(text: str, stems: frozenset[str], width: int = SNIPPET_CHARACTERS) -> list[Piece]:
+    """Return about *width* characters of *text* with most different hits, else its beginning."""
+    text = text[:READ_CHARACTERS].strip()
+    matches = _matches(text, stems)
+    start = _word_start(text, _best_start(matches, len(text), width))
+    stop = _word_stop(text, max(start + width, *(m.stop for m in matches[:1]), 0))
+    inside = [match for match in matches if start <= match.start and match.stop <= stop]
+    pieces = _pieces(text, inside, start, stop)
+    if start:
         pieces.insert(0, Piece("… ", False))
-    if last < len(spans):
+    if stop < len(text):
         pieces.append(Piece(" …", False))
     return pieces
 
 
-def _best_start(found: list[str], hits: list[int], width: int) -> int:
+def _matches(text: str, stems: frozenset[str]) -> list[_Match]:
+    """Return the words of *text* whose stem is wanted.
+
+    Porter's stemmer changes the end of a word only, so a word that begins otherwise than the stem
+    need not be stemmed. Accents may be anywhere: a text that has some is read word by word.
+    """
+    if not stems:
+        return []
+    words = _beginning_like(stems) if text.isascii() else _WORD
+    found = (_Match(*match.span(), _stem(match[0])) for match in words.finditer(text))
+    return [match for match in found if match.stem in stems]
+
+
+@lru_cache(maxsize=64)
+def _beginning_like(stems: frozenset[str]) -> re.Pattern[str]:
+    starts = sorted({re.escape(stem[: max(1, len(stem) - 1)]) for stem in stems})
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(starts)})[^\W_]*", re.IGNORECASE)
+
+
+def _best_start(matches: list[_Match], length: int, width: int) -> int:
     """Return where the window with most different hits begins, a few words before the first."""
-    if not hits:
+    if not matches:
         return 0
-    best, best_start, low = (0, 0), hits[0], 0
+    best, start, low = (0, 0), 0, 0
     inside: Counter[str] = Counter()
-    for high, position in enumerate(hits):
-        inside[found[position]] += 1
-        while position - hits[low] >= width - width // 6:
-            inside[found[hits[low]]] -= 1
+    for high, match in enumerate(matches):
+        inside[match.stem] += 1
+        while match.stop - matches[low].start > width - width // 6 and low < high:
+            inside[matches[low].stem] -= 1
             low += 1
         worth = (sum(1 for count in inside.values() if count > 0), high - low)
         if worth > best:
-            best, best_start = worth, hits[low]
-    return max(0, min(best_start - width // 6, len(found) - width))
+            best, start = worth, matches[low].start
+    return max(0, min(start - width // 6, length - width))
 
 
-def _pieces(text: str, marks: list[tuple[int, int]], start: int, stop: int) -> list[Piece]:
+def _word_start(text: str, position: int) -> int:
+    """Return the start of the first whole word from *position* on."""
+    if position == 0 or text[position - 1].isspace():
+        return position
+    space = _SPACE.search(text, position, position + 40)
+    return space.end() if space else position
+
+
+def _word_stop(text: str, position: int) -> int:
+    """Return the end of the word at *position*."""
+    if position >= len(text):
+        return len(text)
+    space = _SPACE.search(text, position, position + 40)
+    return space.start() if space else position
+
+
+def _pieces(text: str, matches: list[_Match], start: int, stop: int) -> list[Piece]:
     pieces: list[Piece] = []
-    for begin, end in marks:
-        if begin > start:
-            pieces.append(Piece(_SPACE.sub(" ", text[start:begin]), False))
-        pieces.append(Piece(text[begin:end], True))
-        start = end
+    for match in matches:
+        if match.start > start:
+            pieces.append(Piece(_SPACE.sub(" ", text[start : match.start]), False))
+        pieces.append(Piece(text[match.start : match.stop], True))
+        start = match.stop
     if start < stop:
         pieces.append(Piece(_SPACE.sub(" ", text[start:stop]), False))
     return pieces
 
 
+@lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
     word = word.lower()
     if not word.isascii():
