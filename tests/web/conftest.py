@@ -30,13 +30,16 @@ COMETS = (
 def crawled(tmp_path_factory):
     """Crawl a small web with a hostile page in it; return the runs folder."""
     folder = tmp_path_factory.mktemp("ui")
+    portal = (("/stars", "Stars"), ("/food", "Food"))
+    stars = (("/comets", "Comets"), ("/evil", "Meteors"))
+    evil = f"<title>Evil {EVIL}</title><body><h1>Meteors</h1><p>{STARS * 3}{EVIL}</p>"
     pages = {
-        "http://a.test/": page("Portal", "All kinds of things. ", ("/stars", "Stars"), ("/food", "Food")),
-        "http://a.test/stars": page("Stars & <b>planets</b>", STARS, ("/comets", "Comets"), ("/evil", "Meteors")),
+        "http://a.test/": page("Portal", "All kinds of things. ", *portal),
+        "http://a.test/stars": page("Stars & <b>planets</b>", STARS, *stars),
         "http://a.test/comets": page("Comets", COMETS),
         "http://a.test/food": page("Food", COOKING),
-        "http://a.test/evil": f"<title>Evil {EVIL}</title><body><h1>Meteors</h1><p>{STARS * 3}{EVIL}</p>",
-    }  # fmt: skip
+        "http://a.test/evil": evil,
+    }
     web = write_web(folder / "web.warc.gz", pages)
     runs = folder / "runs"
     crawl(runs, "topic=astronomy", "seeds=http://a.test/", f"web={web}", "job=small")

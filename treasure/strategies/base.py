@@ -97,7 +97,7 @@ class Strategy(ABC):
     def taken(self, url: str) -> None:  # noqa: B027
         """Take in that *url* left the queue and is being fetched."""
 
-    def explain(self, url: str) -> dict[str, Any]:
+    def explain(self, url: str) -> dict[str, Any]:  # noqa: ARG002
         """Return what is known of a queued link: features, weights, words. JSON-able."""
         return {}
 
