@@ -19,7 +19,7 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from scrapy.settings import BaseSettings, default_settings
 
-from treasure import __version__, workbench
+from treasure import __version__, log_hygiene, workbench
 from treasure.config import TreasureConfig
 from treasure.contact import check_contact, with_contact
 from treasure.errors import UnavailableError, UserError
@@ -145,6 +145,7 @@ class TreasureAddon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Bring in scheduler, middlewares, pipelines and extensions, and safe defaults."""
+        log_hygiene.install()
         ours = getattr(self.crawler.spidercls, "treasure_native", False)
         if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
             settings.set("SCHEDULER", SCHEDULER, priority="addon")
@@ -185,6 +186,8 @@ class TreasureAddon:
         settings.set("CONCURRENT_ITEMS", 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
         settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
+        # The whole download, first byte to last: a server that drips keeps a place no longer.
+        settings.set("DOWNLOAD_TIMEOUT", 60, priority="addon")
         settings.set(
             "DOWNLOAD_MAXSIZE",
             settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000),

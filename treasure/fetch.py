@@ -6,9 +6,11 @@ on size, time, redirects and addresses as in a crawl.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 import ssl
+import threading
 import zlib
 from urllib.parse import urlsplit
 
@@ -22,6 +24,9 @@ from treasure.urls import canonical, join
 MAX_BYTES = 5_000_000
 MAX_HOPS = 5
 TIMEOUT_SECONDS = 20.0
+"""Longest silence."""
+DEADLINE_SECONDS = 60.0
+"""Longest time for one page, first byte to last: some servers drip."""
 
 
 class FetchError(UserError):
@@ -53,6 +58,9 @@ def _get(url: str, policy: AddressPolicy, agent: str) -> tuple[http.client.HTTPR
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
     connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+    deadline = threading.Timer(DEADLINE_SECONDS, lambda: _hang_up(connection.sock))
+    deadline.daemon = True
+    deadline.start()
     try:
         connection.sock = _connect(host, port, policy)
         if secure:
@@ -66,7 +74,15 @@ def _get(url: str, policy: AddressPolicy, agent: str) -> tuple[http.client.HTTPR
     except (OSError, http.client.HTTPException, ForbiddenAddressError) as error:
         raise FetchError(f"{url} cannot be fetched: {error}") from None
     finally:
+        deadline.cancel()
         connection.close()
+
+
+def _hang_up(sock: socket.socket | None) -> None:
+    """End whatever another thread waits for on *sock*."""
+    if sock is not None:
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _connect(host: str, port: int, policy: AddressPolicy) -> socket.socket:

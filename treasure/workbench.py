@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from treasure.addresses import AddressPolicy
 from treasure.admission import Admission
 from treasure.config import TreasureConfig
 from treasure.crawl import Crawl
@@ -98,7 +99,9 @@ def repository_url(config: TreasureConfig) -> str:
     return config.repository or f"sqlite:///{Path(config.runs_dir) / 'treasure.db'}"
 
 
-def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> list[Page]:
+def load_pages(
+    sources: Sequence[str], web: VirtualWeb | None, what: str, policy: AddressPolicy | None = None
+) -> list[Page]:
     """Return the pages behind *sources*: files, or URLs of the virtual or the live web."""
     from treasure.fetch import fetch_page
 
@@ -106,7 +109,7 @@ def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> lis
     for source in sources:
         try:
             if source.startswith(("http://", "https://")):
-                page = web.page(source) if web is not None else fetch_page(source)
+                page = web.page(source) if web is not None else fetch_page(source, policy)
                 if page is None:
                     raise ConfigError(f"The web {web.path if web else ''} has no page {source}.")
             else:
@@ -126,15 +129,17 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     if not config.topic:
         raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
     topics = read_topics(config.topic, Lexicon.load(config.ddc_lexicon or None))
-    parse_windows(config.speed_windows)  # a wrong one is told before anything is opened
+    # What is wrong in these is told before anything is opened.
+    parse_windows(config.speed_windows)
+    policy = AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
     job_folder(config, job).mkdir(parents=True, exist_ok=True)
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
     topic = merge(topics)
-    examples = load_pages([*config.examples, *topic.examples], web, "example")
-    negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example")
+    examples = load_pages([*config.examples, *topic.examples], web, "example", policy)
+    negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example", policy)
     store = Store.open(repository_url(config))
     try:
         crawl, watchdog, missing = _decisions(
