@@ -113,8 +113,8 @@ def _show(
     database = f"sqlite:///{focused.repository}"
     print(
         "\nWhat to type next\n"
-        f"  treasure search --repository {database} 'rings of saturn'\n"
+        f"  treasure search --repository {database} '{topic.name}'\n"
         f"  treasure ui --repository {database}\n"
-        "  scrapy crawl treasure -a topic=astronomy -a seeds=seeds.txt -a max_pages=500"
+        f"  scrapy crawl treasure -a topic={topic.ddc} -a seeds=seeds.txt -a max_pages=500"
         " -a contact=you@example.org"
     )
