@@ -15,7 +15,7 @@ from treasure.strategies.memory import SeveralPages
 
 
 class BestFirst(SeveralPages):
-    """score(link) = mean over its pages p of relevance(p)."""
+    """score(link) = max over its pages p of relevance(p)."""
 
     wants = frozenset({"examples"})
 

@@ -61,6 +61,7 @@ class ContextGraph(SeveralPages):
     """score(link) = band of its page's layer, placed within it by confidence."""
 
     wants = frozenset({"examples", "background"})
+    several = "mean"
 
     def __init__(
         self, brief: Brief, *, layers: int = 4, confidence: float = 0.3, several: str = ""

@@ -55,7 +55,6 @@ class Hybrid(SeveralPages):
     """score(link) = best rank of the pages that have it, squashed."""
 
     wants = frozenset({"examples", "background"})
-    several = "best"
 
     def __init__(self, brief: Brief, *, several: str = "") -> None:
         super().__init__(brief, several=several)

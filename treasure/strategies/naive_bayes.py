@@ -29,7 +29,6 @@ class NaiveBayes(SeveralPages):
     """score(link) = P(on topic | page), tempered."""
 
     wants = frozenset({"examples", "background"})
-    several = "best"
 
     def __init__(self, brief: Brief, *, several: str = "") -> None:
         super().__init__(brief, several=several)

@@ -2,7 +2,8 @@
 
 The plugin scoring-similarity of Nutch 1.x: term frequencies (no idf) of the page and of a file with
 an ideal text; ``distributeScoreToOutlinks`` gives every link the score of its page. Our gold
-standard is the topic's text and the example pages.
+standard is the topic's text and the example pages. Decision: a link on several pages has the mean
+of their scores, since every long page has something in common with every other.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ class Nutch(SeveralPages):
     """score(link) = cos(page, gold standard) of raw term frequencies."""
 
     wants = frozenset({"examples"})
+    several = "mean"
 
     def __init__(self, brief: Brief, *, several: str = "") -> None:
         super().__init__(brief, several=several)

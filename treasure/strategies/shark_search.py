@@ -13,7 +13,7 @@ Hersovici et al., "The shark-search algorithm - an application: tailored web sit
 
 The potential is between 0 and 1 as all parts are, and is the score. sim is a cosine of tf-idf
 vectors, not our judge's probability, which is never 0. Decision: a link on several pages
-has their mean potential and passes its best inheritance on.
+has their best potential and passes its best inheritance on.
 """
 
 from __future__ import annotations
