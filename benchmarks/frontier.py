@@ -40,15 +40,18 @@ def links(count: int, start: int = 0) -> Iterator[list[Any]]:
     draw = random.Random(start)
     words = "the of frontier lexicon gazette orchid basin tariff museum vessel quarry".split()
     hosts = max(20, min(100_000, count // 100))
+    anchors = [" ".join(draw.choices(words, k=3)) for _ in range(1_000)]
+    contexts = [" ".join(draw.choices(words, k=20)) for _ in range(20_000)]
     for first in range(start, start + count, BATCH):
+        referrer = f"https://www.host{int(draw.random() * hosts)}.example.org/{first:x}.html"
         yield [
             Entry(
-                f"https://www.host{draw.randrange(hosts)}.example.org/{draw.choice(words)}/{n:x}.html",
+                f"https://www.host{int(draw.random() * hosts)}.example.org/{words[n % 11]}/{n:x}.html",
                 draw.random(),
-                draw.randrange(8),
-                f"https://www.host{draw.randrange(hosts)}.example.org/{draw.choice(words)}.html",
-                " ".join(draw.choices(words, k=3)),
-                " ".join(draw.choices(words, k=20)),
+                n % 8,
+                referrer,
+                anchors[n % 1_000],
+                contexts[int(draw.random() * 20_000)],
             )
             for n in range(first, min(first + BATCH, start + count))
         ]

@@ -89,7 +89,7 @@ class EmbeddedFrontier:
                 state = State(host.number, score, order, sequence, arrivals, 0)
                 arrivals += 1
                 states[key] = state
-                batch.put_entry(key, entry)
+                batch.put_entry(state.arrival, entry)
                 batch.put_link(key, state)
                 change = changes.setdefault(host, _Change())
                 change.added.add(state.rank)
@@ -117,7 +117,7 @@ class EmbeddedFrontier:
         assert state is not None
         lease = Lease(
             key,
-            self._shelf.entry(key),
+            self._shelf.entry(state),
             state.score,
             self._rate * (self._sequence - state.sequence),
             explored,
@@ -203,7 +203,7 @@ class EmbeddedFrontier:
 
     def discard(self, unwanted: Callable[[str], bool]) -> int:
         """Forget queued links whose URL is unwanted, for blocks; return how many."""
-        return self._forget(key for key, url in self._shelf.all_entries() if unwanted(url))
+        return self._forget(url_key(url) for url in self._shelf.all_urls() if unwanted(url))
 
     def seen(self, url: str) -> bool:
         """Whether the URL was ever queued."""
@@ -213,10 +213,9 @@ class EmbeddedFrontier:
         """Return the best links, best first, as ranked now (hosts' delays left aside)."""
         best = heapq.merge(*(self._waiting(host) for host in self._turns.best(count)))
         keys = [key for _, key in islice(best, count)]
-        states = self._shelf.states(keys)
         return [
-            replace(self._shelf.entry(key), score=state.score)
-            for key, state in zip(keys, states, strict=True)
+            replace(self._shelf.entry(state), score=state.score)
+            for state in self._shelf.states(keys)
             if state is not None
         ]
 
@@ -296,7 +295,7 @@ class EmbeddedFrontier:
             return state
         old, order = state, self._rate * state.sequence - score
         state = state._replace(score=score, order=order)
-        batch.delete_link(old)
+        batch.delete_place(old)
         batch.put_link(key, state)
         host = self._turns.by_number[state.number]
         change = changes.setdefault(host, _Change())

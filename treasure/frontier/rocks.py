@@ -2,7 +2,7 @@
 
 ``links``    host number, rank -> key of the URL; per host in the order in which they are taken
 ``states``   key -> host number, score, sequence, arrival, attempts; nothing when it is done
-``entries``  key -> the link itself
+``entries``  arrival -> the link itself; numbers that only grow need next to no compaction
 ``hosts``    number -> name, politeness, how many links and the rank of the best
 (default)    counters and the format
 
@@ -119,9 +119,9 @@ class Batch:
         self.writes = WriteBatch(raw_mode=True)
         self._links, self._states, self._entries, self._hosts = shelf.handles
 
-    def put_entry(self, key: int, entry: Entry) -> None:
+    def put_entry(self, arrival: int, entry: Entry) -> None:
         """Keep the link itself."""
-        self.writes.put(_KEY.pack(key), pack(entry), self._entries)
+        self.writes.put(_UNSIGNED.pack(arrival), pack(entry), self._entries)
 
     def put_state(self, key: int, state: State) -> None:
         """Keep where a link stands, without its place in the order."""
@@ -133,21 +133,22 @@ class Batch:
         self.writes.put(packed, _STATE.pack(*state), self._states)
         self.writes.put(state.row, packed, self._links)
 
-    def delete_link(self, state: State) -> None:
+    def delete_place(self, state: State) -> None:
         """Take a link's place in the order away."""
         self.writes.delete(state.row, self._links)
 
+    def delete_link(self, state: State) -> None:
+        """Take a link's place in the order and its text away."""
+        self.writes.delete(state.row, self._links)
+        self.writes.delete(_UNSIGNED.pack(state.arrival), self._entries)
+
     def put_done(self, key: int) -> None:
-        """Remember nothing of a link but that it is done."""
-        packed = _KEY.pack(key)
-        self.writes.put(packed, b"", self._states)
-        self.writes.delete(packed, self._entries)
+        """Remember of a link that it is done."""
+        self.writes.put(_KEY.pack(key), b"", self._states)
 
     def forget(self, key: int) -> None:
-        """Forget a link."""
-        packed = _KEY.pack(key)
-        self.writes.delete(packed, self._states)
-        self.writes.delete(packed, self._entries)
+        """Forget that there ever was such a link."""
+        self.writes.delete(_KEY.pack(key), self._states)
 
     def put_host(self, number: int, row: HostRow) -> None:
         """Keep a host."""
@@ -209,10 +210,10 @@ class Shelf:
             raw: list[bytes | None] = self._states.get([_KEY.pack(key) for key in keys])
         return raw
 
-    def entry(self, key: int) -> Entry:
+    def entry(self, state: State) -> Entry:
         """Return a link that is not done."""
         with self._guard:
-            return unpack(self._entries[_KEY.pack(key)])
+            return unpack(self._entries[_UNSIGNED.pack(state.arrival)])
 
     def ranks(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of a host's links, best first, from *start* on."""
@@ -235,11 +236,11 @@ class Shelf:
             row: bytes = rows.key() if rows.valid() else b""
         return row[4:] if row.startswith(_NUMBER.pack(number)) else None
 
-    def all_entries(self) -> Iterator[tuple[int, str]]:
-        """Yield key and URL of every link that is not done."""
+    def all_urls(self) -> Iterator[str]:
+        """Yield the URL of every link that is not done, in order of arrival."""
         with self._guard:
-            for raw, value in self._entries.items():
-                yield _KEY.unpack(raw)[0], unpack(value).url
+            for value in self._entries.values():
+                yield unpack(value).url
 
     def all_ranks(self) -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of every link that is not done."""
@@ -333,7 +334,7 @@ def _columns() -> dict[str, Options]:
         "default": _column(cache, bloom=False),
         "links": _column(cache, bloom=False),
         "states": _column(cache, bloom=True),
-        "entries": _column(cache, bloom=True),
+        "entries": _column(cache, bloom=False),
         "hosts": _column(cache, bloom=False),
     }
 
