@@ -58,6 +58,7 @@ EXTENSIONS = {
     "treasure.extensions.score_log.ScoreLogExtension": 550,
     "treasure.extensions.metrics.MetricsExtension": 560,
     "treasure.extensions.report.ReportExtension": 570,
+    "treasure.extensions.keeping.KeepingExtension": 580,
 }
 
 REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]

@@ -25,6 +25,7 @@ from treasure.extract import read_page
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
 from treasure.pages import Page
+from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
 from treasure.speed import parse_windows
 from treasure.strategies import make_strategy
@@ -64,12 +65,20 @@ class Workbench:
         """Where this crawl keeps its files."""
         return job_folder(self.config, self.job)
 
+    def learned(self) -> list[tuple[str, Callable[[], bytes]]]:
+        """Return what can be kept of this crawl: its kind, and what packs it."""
+        parts = [
+            (STATE_STRATEGY, self.crawl.strategy.state),
+            (STATE_JUDGE, self.crawl.judge.state),
+        ]
+        if self.watchdog is not None:
+            parts.append((STATE_GRAPH, self.watchdog.graph.to_bytes))
+        return parts
+
     def save(self) -> None:
         """Keep what was learned, so that the job can go on later."""
-        self.store.save_state(self.job, STATE_STRATEGY, self.crawl.strategy.state())
-        self.store.save_state(self.job, STATE_JUDGE, self.crawl.judge.state())
-        if self.watchdog is not None:
-            self.store.save_state(self.job, STATE_GRAPH, self.watchdog.graph.to_bytes())
+        for kind, pack in self.learned():
+            self.store.save_state(self.job, kind, pack())
 
     def close(self) -> None:
         """Let go of files and servers."""
@@ -142,6 +151,8 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example", policy)
     store = Store.open(repository_url(config))
     try:
+        if store.load_state(job, STATE_GROUNDS) is None:
+            store.save_state(job, STATE_GROUNDS, grounds(config, topics))
         crawl, watchdog, missing = _decisions(
             config, job, topics, seeds, examples, negatives, store
         )

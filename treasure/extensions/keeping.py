@@ -1,0 +1,61 @@
+"""KeepingExtension: keeps what the crawl has learned, every minute or so.
+
+The frontier and the repository lose nothing when a crawl is killed; what strategy, judge and T-Graph
+learned since the last keeping would be lost. Each part is packed in a turn of the event loop of its
+own, so that no turn is long; the database works in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from treasure.addon import workbench_of
+from treasure.errors import RepositoryUnavailable
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class KeepingExtension:
+    """Saves learned state at intervals."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._call: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> KeepingExtension:
+        """Build the extension for one crawl."""
+        extension = cls(crawler)
+        crawler.signals.connect(extension._opened, signal=signals.spider_opened)
+        crawler.signals.connect(extension._closed, signal=signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        bench = workbench_of(self.crawler)
+        if bench is not None and bench.config.save_seconds:
+            self._call = create_looping_call(self._keep)
+            self._call.start(bench.config.save_seconds, now=False)
+
+    async def _keep(self) -> None:
+        bench = workbench_of(self.crawler)
+        assert bench is not None
+        stats = self.crawler.stats
+        try:
+            for kind, pack in bench.learned():
+                started = time.perf_counter()
+                payload = pack()
+                packing = round(time.perf_counter() - started, 4)
+                stats.max_value("treasure/keeping/slowest_seconds", packing)
+                await asyncio.to_thread(bench.store.save_state, bench.job, kind, payload)
+        except RepositoryUnavailable:
+            stats.inc_value("treasure/keeping/unsaved")
+
+    def _closed(self) -> None:
+        if self._call is not None and self._call.running:
+            self._call.stop()
