@@ -31,6 +31,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages |= {f"http://a.test/food/{i}": FOOD for i in range(12)}
     web = write_web(folder / "web.warc.gz", pages)
     common = ("topic=astronomy", "seeds=http://a.test/", f"web={web}", "blocked=*/login*")
+    common += ("obey_nofollow=true",)  # an archive asks for nothing
     crawl(folder, *common, "job=best")
     crawl(folder, *common, "job=order", "strategy=breadth-first")
     return folder
