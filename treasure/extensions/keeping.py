@@ -1,8 +1,8 @@
 """KeepingExtension: keeps what the crawl has learned, every minute or so.
 
-The frontier and the repository lose nothing when a crawl is killed; what strategy, judge and T-Graph
-learned since the last keeping would be lost. Each part is packed in a turn of the event loop of its
-own, so that no turn is long; the database works in a thread.
+Frontier and repository lose nothing when a crawl is killed; what strategy, judge and T-Graph learned
+since the last keeping is lost. Each part is packed in a turn of the event loop of its own, so that
+no turn is long; the database works in a thread.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class KeepingExtension:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self._call: Any = None
+        self._task: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> KeepingExtension:
@@ -39,8 +40,12 @@ class KeepingExtension:
     def _opened(self) -> None:
         bench = workbench_of(self.crawler)
         if bench is not None and bench.config.save_seconds:
-            self._call = create_looping_call(self._keep)
+            self._call = create_looping_call(self._start)
             self._call.start(bench.config.save_seconds, now=False)
+
+    def _start(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._keep())
 
     async def _keep(self) -> None:
         bench = workbench_of(self.crawler)
@@ -56,6 +61,8 @@ class KeepingExtension:
         except RepositoryUnavailable:
             stats.inc_value("treasure/keeping/unsaved")
 
-    def _closed(self) -> None:
+    async def _closed(self) -> None:
         if self._call is not None and self._call.running:
             self._call.stop()
+        if self._task is not None:
+            await self._task
