@@ -1,8 +1,8 @@
 """KeepingExtension: keeps what the crawl has learned, every minute or so.
 
-Frontier and repository lose nothing when a crawl is killed; what strategy, judge and T-Graph learned
-since the last keeping is lost. Each part is packed in a turn of the event loop of its own, so that
-no turn is long; the database works in a thread.
+Frontier and repository lose nothing when a crawl is killed; what strategy, judge and T-Graph
+learned since the last keeping is lost. Each part is packed in a turn of the event loop of its own,
+so that no turn is long; the database works in a thread.
 """
 
 from __future__ import annotations

@@ -36,6 +36,11 @@ class RepositoryPipeline:
         """Build the pipeline for one crawl."""
         return cls(crawler)
 
+    def open_spider(self) -> None:
+        """Have the writer listen from the first page on: it records what goes wrong, too."""
+        if workbench_of(self.crawler) is not None:
+            writer_of(self.crawler)
+
     def process_item(self, item: Any) -> Any:
         """Queue the page for the next transaction."""
         bench = workbench_of(self.crawler)
