@@ -229,6 +229,9 @@ def _decisions(
         state = store.load_state(job, kind)
         if state:
             part.restore(state)
+    if not config.web:
+        # An archive is crawled in the same order every time; on the live web nothing waits.
+        judge.work_beside()
     watchdog = None
     if config.tgraph_watchdog:
         watchdog = Watchdog(graph, max_nodes=config.tgraph_max_nodes)

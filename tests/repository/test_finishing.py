@@ -112,3 +112,33 @@ def test_a_page_that_fell_off_topic_leaves_search(store: Store) -> None:
     store.write([record(on_topic=False, text="")])
     finish_all(store)
     assert search(store, "giants").total == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("t" * 3_000_000, "stars"),
+        ("stars", "x" * 3_000_000),
+        ("stars", " ".join(f"w{i}" for i in range(300_000))),
+        ("stars", "\N{CJK UNIFIED IDEOGRAPH-4E00} " * 400_000),
+    ],
+)
+def test_monstrous_pages_are_indexed_as_far_as_it_goes(store: Store, title: str, text: str) -> None:
+    store.write([record(title=title, text=text), record("https://b.example/", text="moons")])
+    assert finish_all(store, method="blocks") == 2
+    assert search(store, "moons").total == 1
+    assert search(store, "stars").total >= 1
+
+
+def test_a_page_that_cannot_be_written_does_not_hold_up_the_others(
+    lite: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    lite.write([record(f"https://a.example/{i}", text=f"moons of planet{i}") for i in range(5)])
+    with lite.writing() as connection:
+        connection.exec_driver_sql(
+            "CREATE TRIGGER refuse BEFORE UPDATE ON contents"
+            " WHEN new.page_id = 3 AND new.searchable BEGIN SELECT RAISE(ABORT, 'too large'); END"
+        )
+    assert finish_all(lite, method="blocks") == 5
+    assert search(lite, "moons").total == 4
+    assert "Page 3 cannot be indexed: too large" in caplog.text

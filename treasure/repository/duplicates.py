@@ -32,7 +32,7 @@ LEAST_WORDS = 30
 """Shorter texts have too few shingles to tell near from far."""
 NEAR = 0.85
 """Least estimated resemblance of near duplicates."""
-MOST_CANDIDATES = 200
+MOST_CANDIDATES = 20
 """Pages of one band that are compared; a band that more share is made of boilerplate."""
 
 Signature = NDArray[np.uint32]

@@ -8,10 +8,12 @@ is lost when it ends early.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import delete, select, update
+from sqlalchemy.exc import DBAPIError
 
 from treasure.repository import duplicates, packing
 from treasure.repository.database import upsert
@@ -20,6 +22,8 @@ from treasure.repository.main_text import language_of, main_text
 from treasure.repository.models import bodies, contents, pages, revisits, unfinished
 from treasure.repository.store import Store
 from treasure.repository.tags import tags_of
+
+logger = logging.getLogger(__name__)
 
 BATCH_PAGES = 50
 
@@ -37,8 +41,13 @@ class Finished(NamedTuple):
 def finish(store: Store, *, method: str = "trafilatura", limit: int = BATCH_PAGES) -> int:
     """Finish up to *limit* waiting pages; return how many were taken from the queue."""
     rows = _waiting(store, limit)
-    if rows:
-        _write(store, [_read(row, method) for row in rows])
+    pages_read = [_read(row, method) for row in rows]
+    try:
+        if pages_read:
+            _write(store, pages_read)
+    except DBAPIError:  # one of them is more than the database takes
+        for page in pages_read:
+            _write_or_drop(store, page)
     return len(rows)
 
 
@@ -83,7 +92,18 @@ def _read(row: Any, method: str) -> Finished:
     if method == "trafilatura":
         text = packing.clean(main_text(packing.decompress(row.html or b""), text))
     language = language_of(row.language, text)[:20]
-    return Finished(row, row.title, text, language, duplicates.fingerprint(row.id, row.job, text))
+    title = row.title[: packing.MAX_TITLE_CHARACTERS]
+    return Finished(row, title, text, language, duplicates.fingerprint(row.id, row.job, text))
+
+
+def _write_or_drop(store: Store, page: Finished) -> None:
+    """Write one page; one that cannot be written must not keep the others from it for ever."""
+    try:
+        _write(store, [page])
+    except DBAPIError as error:
+        logger.error("Page %d cannot be indexed: %s", page.row.id, error.orig)
+        with store.writing() as connection:
+            connection.execute(delete(unfinished).where(unfinished.c.page_id == page.row.id))
 
 
 def _write(store: Store, batch: Sequence[Finished]) -> None:

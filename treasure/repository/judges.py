@@ -11,6 +11,7 @@ from typing import Any
 
 from treasure.config import PREFIX, TreasureConfig
 from treasure.errors import ConfigError, UserError
+from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.pages import Page, Verdict
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -75,11 +76,12 @@ class JobJudges:
         config = self._config(job)
         topics = read_topics(config.topic)
         topic = merge(topics)
+        web = VirtualWeb.open(config.web) if config.web else None
         judge = make_judge(
             config,
             topics,
-            load_pages([*config.examples, *topic.examples], None, "example"),
-            load_pages([*config.negatives, *topic.negatives], None, "negative example"),
+            load_pages([*config.examples, *topic.examples], web, "example"),
+            load_pages([*config.negatives, *topic.negatives], web, "negative example"),
         )
         state = self.store.load_state(job, STATE_JUDGE)
         # What was learned for another topic or lexicon would mislead.

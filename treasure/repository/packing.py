@@ -14,6 +14,8 @@ from treasure.urls import canonical, host_of, url_key
 
 LEVEL = 3
 MAX_UNPACKED_BYTES = 200_000_000
+MAX_TITLE_CHARACTERS = 1_000
+"""Of titles in the search index; PostgreSQL's entries are limited to a megabyte."""
 _links_encoder = msgspec.msgpack.Encoder()
 _links_decoder = msgspec.msgpack.Decoder(list[tuple[str, float, str]])
 
@@ -78,7 +80,7 @@ def numbers(weighted: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
 def content_row(record: PageRecord) -> dict[str, Any]:
     """Return the row of ``contents``, without page_id and body_id; not yet searchable."""
     return {
-        "title": clean(record.title),
+        "title": clean(record.title)[:MAX_TITLE_CHARACTERS],
         "text": clean(record.text),
         "links": pack_links(record.links),
         "tags": "",
