@@ -46,7 +46,7 @@ def links(count: int, start: int = 0) -> Iterator[list[Any]]:
         referrer = f"https://www.host{int(draw.random() * hosts)}.example.org/{first:x}.html"
         yield [
             Entry(
-                f"https://www.host{int(draw.random() * hosts)}.example.org/{words[n % 11]}/{n:x}.html",
+                f"https://www.host{int(draw.random() * hosts)}.example.org/{words[n % 11]}/{n:x}.htm",
                 draw.random(),
                 n % 8,
                 referrer,
