@@ -8,13 +8,20 @@ Every topic has a model (``page_model``) that starts from its words and Dewey nu
 (``topic_prior``) and, where there are examples, learns what tells them from all other pages seen.
 Pages without enough text, or in a language nobody asked for, are *unsure*: no evidence decides
 about them but a stated policy.
+
+The first fit waits until somebody asks, since a crawl should not wait with its first request for
+scikit-learn. ``work_beside`` moves all fits to a thread: verdicts go on with the models there are.
+Crawls whose order must be the same every run fit where they stand.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +33,7 @@ from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.page_model import (
     Document,
     DocumentFrequencies,
+    Floats,
     PageModel,
     document,
     fit,
@@ -83,10 +91,9 @@ class Judge:
         self.languages = frozenset(languages)
         self.min_words = min_words
         self.unsure = unsure
-        lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
-        self._priors = [topic_prior(topic, lexicon) for topic in topics]
+        self._lexicon = galaxy.lexicon if galaxy is not None else Lexicon.load()
         self._frequencies = DocumentFrequencies()
-        for text in [*lexicon_texts(lexicon), *english_texts()]:
+        for text in [*lexicon_texts(self._lexicon), *english_texts()]:
             self._frequencies.add(text.terms)
         self._random = np.random.default_rng(random_seed)
         self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
@@ -102,8 +109,9 @@ class Judge:
         self._negatives = [self._count(page) for page in negatives]
         for page in background:
             self._collect(self._count(page))
-        self._models: list[PageModel] = []
-        self.refit()
+        self._fitted: list[PageModel] = []
+        self._beside = False
+        self._fitting: threading.Thread | None = None
 
     # -- verdicts
 
@@ -121,7 +129,7 @@ class Judge:
         before = self.verdict(page)
         best = next((i for i, t in enumerate(self.topics) if t.name == before.topic), 0)
         self._label(best if on_topic else -1, page_document(page))
-        self.refit()
+        self._renew()
         verdict = replace(
             before, relevance=float(on_topic), on_topic=on_topic, unsure=False, reason="labelled"
         )
@@ -185,22 +193,69 @@ class Judge:
 
     def refit(self) -> None:
         """Fit every topic's model to what was seen so far."""
-        models = []
-        for index, prior in enumerate(self._priors):
-            others = [t for i, texts in enumerate(self._examples) if i != index for t in texts]
-            # Common English stands for the web until enough of the web was seen.
-            english = english_texts()[: max(0, ENOUGH - len(self._unlabelled))]
-            negatives = [*english, *self._negatives, *others, *self._unlabelled]
+        self._fitted = self._fit_of_now()()
+
+    def work_beside(self) -> None:
+        """Fit in a thread from now on, beginning with the first fit."""
+        self._beside = True
+        if not self._fitted:
+            self._renew()
+
+    def wait(self) -> None:
+        """Return when no fit is under way."""
+        if self._fitting is not None:
+            self._fitting.join()
+
+    @property
+    def _models(self) -> list[PageModel]:
+        if not self._fitted:
+            self.wait()
+        if not self._fitted:
+            self.refit()
+        return self._fitted
+
+    @cached_property
+    def _priors(self) -> list[Floats]:
+        return [topic_prior(topic, self._lexicon) for topic in self.topics]
+
+    def _renew(self) -> None:
+        """Fit again, here or beside; a fit that is still under way will do."""
+        if not self._beside:
+            self.refit()
+        elif self._fitting is None or not self._fitting.is_alive():
+            work = self._fit_of_now()
+
+            def fit_beside() -> None:
+                self._fitted = work()
+
+            self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)
+            self._fitting.start()
+
+    def _fit_of_now(self) -> Callable[[], list[PageModel]]:
+        """Return the work of a fit to what is known now, whatever is learned meanwhile."""
+        before, frequencies = self._fitted, deepcopy(self._frequencies)
+        examples = [list(texts) for texts in self._examples]
+        seen, given = list(self._unlabelled), list(self._negatives)
+        # Common English stands for the web until enough of the web was seen.
+        english = english_texts()[: max(0, ENOUGH - len(seen))]
+
+        def model(index: int, models: list[PageModel]) -> PageModel:
+            others = [t for i, texts in enumerate(examples) if i != index for t in texts]
+            negatives = [*english, *given, *others, *seen]
             doubt = np.zeros(len(negatives))
-            if self._models and self._unlabelled:
-                model = self._models[index]
-                doubt[-len(self._unlabelled) :] = [
-                    model.probability(model.margin(text)) for text in self._unlabelled
-                ]
-            models.append(
-                fit(self._examples[index], negatives, doubt, self._frequencies.idf, prior)
-            )
-        self._models = models
+            if models and seen:
+                told = models[index]
+                doubt[-len(seen) :] = [told.probability(told.margin(text)) for text in seen]
+            return fit(examples[index], negatives, doubt, frequencies, self._priors[index])
+
+        def work() -> list[PageModel]:
+            models = before
+            # The first time twice: only then is it known which of them may be on topic.
+            for _ in range(2 if seen and not before else 1):
+                models = [model(index, models) for index in range(len(self.topics))]
+            return models
+
+        return work
 
     def state(self) -> bytes:
         """Return what was learned: counts, the sample of pages seen, and what people said."""
@@ -218,12 +273,14 @@ class Judge:
     def restore(self, state: bytes) -> None:
         """Go on from what ``state`` returned; topics and examples are those of this judge."""
         saved = msgspec.msgpack.decode(state)
+        self.wait()
         self._frequencies.restore(saved["frequencies"])
         self._unlabelled = unpack_documents(saved["unlabelled"])
         for label, text in zip(saved["labels"], unpack_documents(saved["labelled"]), strict=True):
             self._label(label, text)
         self._seen, self._refit_at = saved["seen"], saved["refit_at"]
-        self.refit()
+        if self._fitted:
+            self._renew()
 
     def _judge(self, page: Page) -> Verdict:
         text = self._count(page)
@@ -231,7 +288,7 @@ class Judge:
         if self._seen >= self._refit_at:
             self._refit_at = int(self._seen * REFIT_GROWTH) + 1
             if any(self._examples):
-                self.refit()
+                self._renew()
         chances = [model.probability(model.margin(text)) for model in self._models]
         best = int(np.argmax(chances))
         verdict = Verdict(
