@@ -149,7 +149,10 @@ def crawl(
     summary = _summary(log)
     if code or summary is None:
         raise DemoFailed(f"The {strategy} crawl ended with code {code}; its log is {log}.")
-    return _outcome(runs / REPOSITORY, topic, job, strategy, summary)
+    outcome = _outcome(runs / REPOSITORY, topic, job, strategy, summary)
+    if not outcome.fetched:
+        raise DemoFailed(f"The {strategy} crawl stored no page; its log is {log}.")
+    return outcome
 
 
 def _topic_file(runs: Path, topic: WebTopic) -> Path:
