@@ -189,7 +189,7 @@ class TreasureAddon:
         settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
         if not settings.getbool("REMOTE_CONTROL_ENABLED"):
             # Scrapy imports it all the same, and aiohttp with it: 0.2 s.
-            settings["EXTENSIONS"]["scrapy.extensions.remote_control.RemoteControl"] = None
+            settings["EXTENSIONS_BASE"].pop("scrapy.extensions.remote_control.RemoteControl", None)
         # The whole download, first byte to last: a server that drips keeps a place no longer.
         settings.set("DOWNLOAD_TIMEOUT", 60, priority="addon")
         settings.set(
