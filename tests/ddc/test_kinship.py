@@ -3,8 +3,9 @@ import pytest
 import scipy.sparse as sp
 
 from treasure.ddc.background import UNSEEN, Background, pack, read_vectors
-from treasure.ddc.kinship import KIN, MOST_DOTS, PART, class_of, faint_dots
+from treasure.ddc.kinship import KIN, MOST_DOTS, PART, faint_dots
 from treasure.ddc.lexicon import Lexicon
+from treasure.ddc.numbers import class_of
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.errors import LexiconError
 

@@ -14,8 +14,8 @@ import treasure
 from tests.ddc.conftest import NO_BACKGROUND
 from treasure.ddc.classes import parse, problems, read_folder
 from treasure.ddc.container import replace
-from treasure.ddc.kinship import class_of
 from treasure.ddc.lexicon import SETTING, Lexicon
+from treasure.ddc.numbers import class_of
 from treasure.ddc.pack import digest, pack
 from treasure.errors import LexiconError
 from treasure.text import VOCABULARY, words

@@ -91,8 +91,7 @@ def _stats(args: argparse.Namespace) -> int:
 def _figures(lexicon: Any) -> dict[str, Any]:
     import numpy as np
 
-    from treasure.ddc.kinship import class_of
-    from treasure.ddc.numbers import digits
+    from treasure.ddc.numbers import class_of, digits
 
     dots = np.bincount(lexicon.posting_number, minlength=len(lexicon.numbers))
     classes: dict[str, int] = {}

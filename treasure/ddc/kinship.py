@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from treasure.ddc.background import Background
-from treasure.ddc.numbers import digits
+from treasure.ddc.numbers import class_of, digits
 
 PART, KIN = 0.2, 0.2
 """Weight of either kind beside a term's own dot."""
@@ -37,11 +37,6 @@ _SHRINKAGE = 0.1
 _CHUNK = 4096
 
 Floats = NDArray[np.float64]
-
-
-def class_of(number: str) -> str:
-    """Return the three-digit class of a D-number, as digits: "52" -> "520", "595.789" -> "595"."""
-    return digits(number)[:3].ljust(3, "0")
 
 
 def faint_dots(

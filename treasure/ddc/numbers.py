@@ -46,6 +46,11 @@ def digits(number: str) -> str:
     return number.replace(".", "")
 
 
+def class_of(number: str) -> str:
+    """Return the three-digit class of a D-number, as digits: "52" -> "520", "595.789" -> "595"."""
+    return digits(number)[:3].ljust(3, "0")
+
+
 def pointed(digits: str) -> str:
     """Return digits as a D-number: "595789" -> "595.789"; the inverse of ``digits``."""
     return f"{digits[:3]}.{digits[3:]}" if len(digits) > 3 else digits

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from treasure.ddc.background import Background
 from treasure.ddc.classes import DeweyClass, read_folder, stems_of
 from treasure.ddc.container import dump, pack_strings
-from treasure.ddc.kinship import class_of, faint_dots
-from treasure.ddc.numbers import digits, normal
+from treasure.ddc.kinship import faint_dots
+from treasure.ddc.numbers import class_of, digits, normal
 from treasure.errors import LexiconError
 
 COMMON = 6.0

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy
-from treasure.ddc.kinship import class_of
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.numbers import digits, normal, pointed
+from treasure.ddc.numbers import class_of, digits, normal, pointed
 from treasure.text import VOCABULARY, words
 
 OPENING_WORDS = 15
