@@ -38,6 +38,16 @@ _BY_NAME = {
 _PERMANENT = frozenset({TOO_LARGE, DAMAGED, "unsupported scheme"})
 
 
+_NETWORK = frozenset(
+    {"timeout", "the host name cannot be resolved", "connection refused", "connection lost"}
+)
+
+
+def of_network(failure: str) -> bool:
+    """Tell whether *failure* is one that all hosts show when our own connection is gone."""
+    return failure in _NETWORK or failure.startswith(("OSError", "Connect", "NoRouteError"))
+
+
 def of_status(status: int) -> str:
     """Return the failure that an HTTP status stands for."""
     return f"HTTP status {status}"

@@ -25,7 +25,7 @@ from scrapy.utils.request import request_from_dict
 
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
-from treasure.errors import FrontierUnavailable
+from treasure.errors import FrontierUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, ORIGIN, LinkBatch
 from treasure.plain import plain, plain_part, restored
@@ -43,6 +43,7 @@ logger = logging.getLogger(__name__)
 
 REQUEST = "request"
 """Key in an entry's meta: the request of somebody else's spider, as a dict."""
+FRONTIER_DAMAGED = "frontier_damaged"
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""
 
@@ -123,7 +124,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return
         self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         counts = self.bench.frontier.counts()
-        self._taken = counts.done
+        self._taken = counts.done - self.bench.store.count_hops(self.bench.job)
         if counts.done or counts.queued:
             logger.info(
                 "Job %s goes on: %d pages done, %d links waiting.",
@@ -178,28 +179,15 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def next_request(self) -> Request | None:
         """Take the best link that policy allows now."""
-        if self.bench is None or self._exhausted():
-            return None
-        if self._again:
-            return self._again.popleft()
-        now = self.bench.clock()
-        opens = max((gate.opens_at(now) for gate in self.gates), default=now)
-        if opens > now:
-            self._wake_at(opens, now)
-            return None
-        if not self._deliver():
-            return None
         try:
-            lease = self.bench.frontier.take(now)
-            if lease is None:
-                self._wake_at(self.bench.frontier.next_time(now), now)
-                return None
-        except FrontierUnavailable as error:
-            self._frontier_gone(error)
+            return self._next_request()
+        except Exception as error:
+            # Scrapy would only log it, and ask again for ever.
+            logger.error(
+                "The crawl cannot go on: %s", error, exc_info=not isinstance(error, TreasureError)
+            )
+            self.stop(FRONTIER_DAMAGED)
             return None
-        for gate in self.gates:
-            gate.taken(now)
-        return self._request(lease)
 
     # -- what our own components ask
 
@@ -270,6 +258,10 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         self._tell(partial(self.bench.frontier.set_delay, host, seconds))
 
+    def hopped(self) -> None:
+        """A taken link was a redirect that leads on: it does not count towards max_pages."""
+        self._taken -= 1
+
     def stop(self, reason: str) -> None:
         """Take no more links; the crawl ends with *reason* when what is in flight has landed."""
         self.stop_reason = self.stop_reason or reason
@@ -287,6 +279,30 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         return self._taken
 
     # -- inside
+
+    def _next_request(self) -> Request | None:
+        if self.bench is None or self._exhausted():
+            return None
+        if self._again:
+            return self._again.popleft()
+        now = self.bench.clock()
+        opens = max((gate.opens_at(now) for gate in self.gates), default=now)
+        if opens > now:
+            self._wake_at(opens, now)
+            return None
+        if not self._deliver():
+            return None
+        try:
+            lease = self.bench.frontier.take(now)
+            if lease is None:
+                self._wake_at(self.bench.frontier.next_time(now), now)
+                return None
+        except FrontierUnavailable as error:
+            self._frontier_gone(error)
+            return None
+        for gate in self.gates:
+            gate.taken(now)
+        return self._request(lease)
 
     def _exhausted(self) -> bool:
         assert self.bench is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -37,6 +38,12 @@ LOOK_AGAIN_SECONDS = 1.0
 _manners: WeakKeyDictionary[Crawler, Manners] = WeakKeyDictionary()
 
 
+def steady_time() -> Callable[[], float]:
+    """Return a wall clock that does not follow when somebody sets the machine's clock."""
+    ahead = time.time() - time.monotonic()
+    return lambda: ahead + time.monotonic()
+
+
 def manners_of(crawler: Crawler) -> Manners:
     """Return the manners of this crawl."""
     manners = _manners.get(crawler)
@@ -52,7 +59,7 @@ def manners_of(crawler: Crawler) -> Manners:
             delay=config.host_delay_seconds,
             alone=config.host_concurrency == 1,
             max_hold=config.retry_after_max_seconds,
-            time=time.time,
+            time=steady_time(),
             clock=clock,
         )
         crawler.signals.connect(manners.close, signal=signals.spider_closed, weak=False)

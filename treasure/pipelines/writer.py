@@ -18,11 +18,13 @@ from scrapy import signals
 from treasure import failures
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
+from treasure.frontier.base import Lease
 from treasure.items import LEASE, ORIGIN, Draft
+from treasure.network import NetworkWatch
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.scheduler import FrontierScheduler
-from treasure.urls import url_key
+from treasure.urls import host_of, url_key
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -62,9 +64,10 @@ class RepositoryWriter:
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._broken = False
+        self.network = NetworkWatch()
         scheduler = crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
-            scheduler.gates.append(self)
+            scheduler.gates += [self, self.network]
         crawler.signals.connect(self._internal_error, signal=signals.spider_error)
 
     def opens_at(self, now: float) -> float:
@@ -79,6 +82,13 @@ class RepositoryWriter:
         """Write the page with the next batch, or queue its link again when it may yet succeed."""
         lease = draft.lease
         scheduler = self.crawler.engine.scheduler
+        if (
+            lease is not None
+            and isinstance(scheduler, FrontierScheduler)
+            and self._network_gone(draft, lease)
+        ):
+            scheduler.give_back(lease, 1.0)
+            return
         if (
             lease is not None
             and draft.page is None
@@ -101,6 +111,19 @@ class RepositoryWriter:
         elif self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(config.repository_batch_seconds, self._start)
+
+    def _network_gone(self, draft: Draft, lease: Lease) -> bool:
+        """Tell whether this download failed because nothing can be reached at all."""
+        host, now = host_of(lease.entry.url), self.bench.clock()
+        if draft.status:
+            if self.network.answered(host):
+                logger.info("The network is back.")
+        elif failures.of_network(draft.failure):
+            if self.network.failed(host, now):
+                self.crawler.stats.inc_value("treasure/network/gone")
+                logger.warning("Hosts that answered before do not: waiting for the network.")
+            return self.network.excuses(now)
+        return False
 
     async def close(self) -> None:
         """Write what still waits."""
