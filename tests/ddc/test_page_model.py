@@ -55,7 +55,7 @@ def test_without_examples_the_prior_alone_decides() -> None:
     frequencies = DocumentFrequencies()
     prior = np.zeros(VOCABULARY.size + 1)
     prior[VOCABULARY["owl"]] = 1.0
-    model = fit([], [], np.zeros(0), frequencies.idf, prior)
+    model = fit([], [], np.zeros(0), frequencies, prior)
     assert model.probability(model.margin(text("owl nest"))) > 0.5
     assert model.probability(model.margin(text("income tax"))) < 0.5
 
@@ -66,7 +66,7 @@ def test_examples_are_told_from_the_rest_and_the_line_lies_between() -> None:
     rest = [text(f"tax budget minister paper{n} nest") for n in range(40)]
     for one in [*examples, *rest]:
         frequencies.add(one.terms)
-    model = fit(examples, rest, np.zeros(40), frequencies.idf, np.zeros(VOCABULARY.size))
+    model = fit(examples, rest, np.zeros(40), frequencies, np.zeros(VOCABULARY.size))
     assert model.probability(model.margin(text("owl wing heron"))) > 0.5
     assert model.probability(model.margin(text("budget minister report"))) < 0.5
 
@@ -78,8 +78,8 @@ def test_pages_that_may_be_on_topic_count_little_as_negatives() -> None:
     for one in [*examples, *rest]:
         frequencies.add(one.terms)
     prior = np.zeros(VOCABULARY.size)
-    certain = fit(examples, rest, np.zeros(60), frequencies.idf, prior)
-    doubted = fit(examples, rest, np.r_[np.zeros(40), np.ones(20)], frequencies.idf, prior)
+    certain = fit(examples, rest, np.zeros(60), frequencies, prior)
+    doubted = fit(examples, rest, np.r_[np.zeros(40), np.ones(20)], frequencies, prior)
     owl = text("owl wing")
     assert doubted.margin(owl) > certain.margin(owl)
 
@@ -90,7 +90,7 @@ def test_a_span_scores_like_its_words() -> None:
     terms = VOCABULARY.ids(["owl", "tax", "the", "nest"])
     prior[terms[0]], prior[terms[1]] = 0.8, -0.6
     prior = prior[: VOCABULARY.size]
-    model = fit([], [], np.zeros(0), frequencies.idf, prior)
+    model = fit([], [], np.zeros(0), frequencies, prior)
     idf = frequencies.idf
     scores = model.span_scores(terms, np.array([0, 0, 2]), np.array([1, 2, 3]))
     both = (0.8 * idf[terms[0]] - 0.6 * idf[terms[1]]) / np.hypot(idf[terms[0]], idf[terms[1]])
@@ -109,3 +109,17 @@ def test_documents_and_counts_survive_packing() -> None:
     restored.restore(frequencies.state())
     assert restored.documents == 1
     assert restored.idf[documents[0].terms].tolist() == frequencies.idf[documents[0].terms].tolist()
+
+
+def test_it_does_not_matter_when_a_new_word_was_first_met() -> None:
+    frequencies = DocumentFrequencies()
+    prior = np.zeros(VOCABULARY.size)
+    prior[VOCABULARY["owl"]] = 1.0
+    before = fit([], [], np.zeros(0), frequencies, prior)
+    new = text("owl neverheardof")
+    after = fit([], [], np.zeros(0), frequencies, prior)
+    assert before.idf.size <= after.idf.size
+    assert before.margin(new) == after.margin(new)
+    terms = VOCABULARY.ids(["owl", "neverheardof"])
+    spans = [m.span_scores(terms, np.array([0]), np.array([2]))[0] for m in (before, after)]
+    assert spans[0] == spans[1] == before.row_scores(terms[None, :])[0]

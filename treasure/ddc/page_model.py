@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
-from sklearn.linear_model import LogisticRegression
 
 from treasure.text import VOCABULARY
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MIN_NEGATIVES = 20
 PRIOR_CENTRE, PRIOR_SLOPE = 0.055, 55.0
@@ -40,9 +41,14 @@ class Document(NamedTuple):
 
 
 def document(terms: Ids) -> Document:
-    """Return the document of *terms*; ids below 0 are left out."""
-    ids, counts = np.unique(terms[terms >= 0], return_counts=True)
-    return Document(ids, counts.astype(np.float64))
+    """Return the document of *terms*; ids below 0 are left out.
+
+    Terms stand in the order in which they first occur: vocabulary ids depend on what this process
+    has read before, and sums must not, to the last digit.
+    """
+    ids, first, counts = np.unique(terms[terms >= 0], return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return Document(ids[order], counts[order].astype(np.float64))
 
 
 def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:
@@ -67,8 +73,7 @@ def unpack_documents(packed: Mapping[str, Any]) -> list[Document]:
     documents = []
     for own, often in zip(np.split(terms, bounds), np.split(counts, bounds), strict=True):
         usable = own >= 0
-        order = np.argsort(own[usable], kind="stable")
-        documents.append(Document(own[usable][order], often[usable][order]))
+        documents.append(Document(own[usable], often[usable]))
     return documents[: len(packed["sizes"])]
 
 
@@ -94,6 +99,11 @@ class DocumentFrequencies:
         if self._idf is None or self._idf.size < VOCABULARY.size:
             self._idf = 1.0 + np.log((self.documents + 2.0) / (self._counts + 1.0))
         return self._idf
+
+    @property
+    def unseen(self) -> float:
+        """The idf of a term that no text had."""
+        return 1.0 + float(np.log(self.documents + 2.0))
 
     def state(self) -> dict[str, Any]:
         """Return the counts by stem, ready for msgpack."""
@@ -123,74 +133,75 @@ class DocumentFrequencies:
 
 @dataclass(frozen=True)
 class PageModel:
-    """Weights by term and the line between on and off topic."""
+    """Weights by term and the line between on and off topic.
 
-    gain: Floats
-    """idf x weight of each term: what one occurrence adds to a span's score."""
-    square: Floats
-    """idf squared of each term: what one occurrence adds to a span's squared length."""
+    A word that was met for the first time after the fit weighs nothing and is as rare as any other
+    that was never seen: it must not matter whether another crawl of this process met it before.
+    """
+
+    weights: Floats
     idf: Floats
+    unseen: float
+    """idf of a term in no text."""
     centre: float
     """The margin at which the probability is one half."""
     slope: float
 
     @cached_property
-    def _padded(self) -> tuple[Floats, Floats]:
-        """Gain and square with a last place that counts nothing, for texts padded with -1."""
-        return np.append(self.gain, 0.0), np.append(self.square, 0.0)
+    def _gain(self) -> Floats:
+        """Idf x weight of each term, then for a new word, then for none: -1 takes the last."""
+        return np.append(self.idf * self.weights, [0.0, 0.0])
+
+    @cached_property
+    def _square(self) -> Floats:
+        """Idf squared of each term, then for a new word, then for none."""
+        return np.append(self.idf**2, [self.unseen**2, 0.0])
+
+    def parts(self, text: Document) -> Floats:
+        """Return what each term of *text* adds to its margin."""
+        terms = np.minimum(text.terms, self.idf.size)
+        often = 1.0 + np.log(text.counts)
+        norm = float(np.sqrt(np.sum(often**2 * self._square[terms]))) or 1.0
+        parts: Floats = often * self._gain[terms] / norm
+        return parts
+
+    def margin(self, text: Document) -> float:
+        """Return the signed distance of *text* from the model's plane, before calibration."""
+        return float(np.sum(self.parts(text)))
+
+    def probability(self, margin: float) -> float:
+        """Return the calibrated probability behind *margin*."""
+        return 1.0 / (1.0 + float(np.exp(-np.clip(self.slope * (margin - self.centre), -30, 30))))
 
     def evidence(self, scores: Floats) -> Floats:
         """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""
         values: Floats = np.clip(self.slope * (scores - self.centre) / 4.0, -1.5, 1.5)
         return values
 
-    def row_scores(self, terms: Ids) -> Floats:
-        """Return the span score of short texts, one a row of vocabulary ids, padded with -1."""
-        gain, square = self._padded
-        known = np.where(terms < self.gain.size, terms, -1)
-        length = np.sqrt(square[known].sum(axis=1))
-        total = gain[known].sum(axis=1)
-        scores: Floats = np.divide(total, length, out=np.zeros_like(total), where=length > 0)
-        return scores
-
-    def parts(self, text: Document) -> Floats:
-        """Return what each term of *text* adds to its margin."""
-        known = text.terms < self.idf.size
-        terms = np.where(known, text.terms, 0)
-        weights = np.where(known, 1.0 + np.log(text.counts), 0.0)
-        norm = float(np.sqrt(np.sum((weights * self.idf[terms]) ** 2))) or 1.0
-        parts: Floats = weights * self.gain[terms] / norm
-        return parts
-
-    def margin(self, text: Document) -> float:
-        """Return the signed distance of *text* from the model's plane, before calibration."""
-        known = text.terms < self.idf.size
-        terms = text.terms[known]
-        weights = 1.0 + np.log(text.counts[known])
-        norm = float(np.sqrt(np.sum((weights * self.idf[terms]) ** 2)))
-        return float(np.sum(weights * self.gain[terms])) / norm if norm else 0.0
-
-    def probability(self, margin: float) -> float:
-        """Return the calibrated probability behind *margin*."""
-        return 1.0 / (1.0 + float(np.exp(-np.clip(self.slope * (margin - self.centre), -30, 30))))
-
     def span_scores(self, terms: Ids, starts: Ids, stops: Ids) -> Floats:
-        """Return sum(gain) / sqrt(sum(idf^2)) over each span of *terms*; 0 for empty spans."""
-        known = (terms >= 0) & (terms < self.gain.size)
-        safe = np.where(known, terms, 0)
-        gains = np.concatenate(([0.0], np.cumsum(np.where(known, self.gain[safe], 0.0))))
-        squares = np.concatenate(([0.0], np.cumsum(np.where(known, self.square[safe], 0.0))))
-        length = np.sqrt(np.maximum(squares[stops] - squares[starts], 0.0))
-        total = gains[stops] - gains[starts]
-        scores: Floats = np.divide(total, length, out=np.zeros_like(total), where=length > 1e-9)
-        return scores
+        """Return sum(idf x weight) / sqrt(sum(idf^2)) over each span of *terms*; 0 if empty."""
+        safe = np.minimum(terms, self.idf.size)
+        gains = np.concatenate(([0.0], np.cumsum(self._gain[safe])))
+        squares = np.concatenate(([0.0], np.cumsum(self._square[safe])))
+        return _quotient(gains[stops] - gains[starts], squares[stops] - squares[starts])
+
+    def row_scores(self, terms: Ids) -> Floats:
+        """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
+        safe = np.minimum(terms, self.idf.size)
+        return _quotient(self._gain[safe].sum(axis=1), self._square[safe].sum(axis=1))
+
+
+def _quotient(gain: Floats, square: Floats) -> Floats:
+    length = np.sqrt(np.maximum(square, 0.0))
+    scores: Floats = np.divide(gain, length, out=np.zeros_like(gain), where=length > 1e-6)
+    return scores
 
 
 def fit(
     positives: Sequence[Document],
     negatives: Sequence[Document],
     doubt: Floats,
-    idf: Floats,
+    frequencies: DocumentFrequencies,
     prior: Floats,
 ) -> PageModel:
     """Return the model that tells *positives* from *negatives*.
@@ -198,9 +209,14 @@ def fit(
     *doubt* (0 to 1) says how much each negative may be on topic after all; *prior* is the topic's
     weight vector (``topic_prior``), whose score is one more feature of each text.
     """
+    idf, unseen = frequencies.idf, frequencies.unseen
     prior = _sized(prior, idf.size)
     if not positives or len(negatives) < MIN_NEGATIVES:
-        return PageModel(idf * prior, idf**2, idf, PRIOR_CENTRE, PRIOR_SLOPE)
+        return PageModel(prior, idf, unseen, PRIOR_CENTRE, PRIOR_SLOPE)
+    # Imported here: scikit-learn takes a second to load, and the first request need not wait.
+    from scipy.sparse import hstack
+    from sklearn.linear_model import LogisticRegression
+
     rows = matrix([*positives, *negatives], idf)
     opinion = PRIOR_SCALE * (rows @ prior)
     labels = np.r_[np.ones(len(positives)), np.zeros(len(negatives))]
@@ -218,7 +234,7 @@ def fit(
         left_out[: len(positives)], left_out[len(positives) :], weights[len(positives) :]
     )
     direction = learned[:-1] + PRIOR_SCALE * learned[-1] * prior
-    return PageModel(idf * direction, idf**2, idf, centre, slope)
+    return PageModel(direction, idf, unseen, centre, slope)
 
 
 def balanced(labels: Floats, weights: Floats) -> Floats:
@@ -236,6 +252,8 @@ def _sized(vector: Floats, size: int) -> Floats:
 
 def matrix(documents: Sequence[Document], idf: Floats) -> csr_matrix:
     """Return the unit vectors of *documents* as rows: log-tf x idf."""
+    from scipy.sparse import csr_matrix
+
     indptr = np.concatenate(([0], np.cumsum([text.terms.size for text in documents])))
     indices = np.concatenate([text.terms for text in documents])
     data = np.concatenate([1.0 + np.log(text.counts) for text in documents]) * idf[indices]

@@ -11,12 +11,12 @@ the words of the one help the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from treasure.ddc.background import Background
 from treasure.ddc.lexicon import Lexicon
@@ -52,6 +52,9 @@ def related(number: str) -> list[str]:
 
 def topic_prior(topic: Topic, lexicon: Lexicon) -> Floats:
     """Return a weight for each vocabulary id, on unit tf-idf vectors; its length is 1."""
+    # Imported here: it takes a second, and the first request need not wait for it.
+    from sklearn.linear_model import LogisticRegression
+
     prefixes = [prefix for number in topic.numbers for prefix in related(number)]
     own: list[Document] = []
     others: list[Document] = []
@@ -71,8 +74,10 @@ def topic_prior(topic: Topic, lexicon: Lexicon) -> Floats:
         solver="liblinear", dual=True, C=10.0, random_state=0, max_iter=1000
     )
     learner.fit(rows, labels, sample_weight=balanced(labels, weights))
-    prior: Floats = learner.coef_[0] / (np.linalg.norm(learner.coef_[0]) or 1.0)
-    return prior
+    found: Floats = learner.coef_[0]
+    # fsum: the same to the last digit in whatever order the vocabulary has its words.
+    length = math.sqrt(math.fsum((found[found != 0] ** 2).tolist()))
+    return found / (length or 1.0)
 
 
 def class_texts(lexicon: Lexicon, prefixes: Sequence[str]) -> list[tuple[str, Document]]:

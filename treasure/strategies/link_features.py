@@ -170,7 +170,9 @@ def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
         (kinds.paths, "paths"),
     ):
         chance = np.minimum(chance, tally.life(column[name][rows], LIFE, 1.0))
-    return chance
+    # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
+    sharpened: Floats = chance * chance / LIFE
+    return sharpened
 
 
 def _log_odds(rate: Floats) -> Floats:

@@ -46,10 +46,12 @@ BEST = 256
 """Links at the head of the queue whose scores are kept exact."""
 REFIT = 10
 """Outcomes between two refits of the link model."""
-HARVEST_MEMORY = 40
+HARVEST_MEMORY = 20
 """Fetches over which the harvest is averaged."""
 COLLAPSE, RECOVERY = 0.25, 0.5
 """Shares of the best harvest so far below which we widen, and above which we stop."""
+LEAST = 1e-4
+"""The lowest score: the order among links that look worthless is worth keeping too."""
 NOVELTY = 0.25
 """What a kind of link that was never tried gains while we are wide."""
 
@@ -84,7 +86,9 @@ class Treasure(Strategy):
         self.kinds.total.new()
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
-        self._given = {url_key(page.url): 1.0 for page in brief.examples}
+        self._given = {
+            url_key(page.url): self.judge.verdict(page).relevance for page in brief.background
+        } | {url_key(page.url): 1.0 for page in brief.examples}
         self._distance = 0.0
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
@@ -123,6 +127,7 @@ class Treasure(Strategy):
         """Take in that a link led nowhere: its kind counts as less alive."""
         key = url_key(url)
         self._dead[key] = True
+        self._watch_harvest(0.0)
         row = self.evidence.row(key)
         if row is not None:
             self._count(row, 0.0, alive=False)
@@ -288,12 +293,10 @@ class Treasure(Strategy):
     def _chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         chance = self.model.probability(self._features(rows))
         if self.widened:
-            tried = self.kinds.sections.fetched(self.evidence.column["section"][rows])
+            tried = self.kinds.folders.fetched(self.evidence.column["folder"][rows])
             chance = chance + NOVELTY * (1.0 - chance) / (1.0 + tried)
-        scores: NDArray[np.float64] = np.maximum(
-            FLOOR, chance * life(rows, self.evidence, self.kinds)
-        )
-        return scores
+        scores: NDArray[np.float64] = chance * life(rows, self.evidence, self.kinds)
+        return np.clip(scores, LEAST, 1.0)
 
     # -- keeping the queue in order
 

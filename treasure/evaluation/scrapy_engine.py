@@ -1,0 +1,125 @@
+"""The same trials through Scrapy: ``scrapy crawl treasure`` in a process of its own each.
+
+Slower than the plain loop and measured the same way; it shows that what the loop says of a strategy
+is what a crawl does. The order of fetches is read from the crawl's repository.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sqlalchemy import select
+
+from treasure.errors import TreasureError
+from treasure.evaluation.metrics import figures, hit_curve
+from treasure.evaluation.oracle import link_graph, oracle_hits
+from treasure.evaluation.parsed_web import ParsedWeb
+from treasure.evaluation.simulate import Fetch
+from treasure.evaluation.trial import Result, Trial, draw, seeds_of, understood_topic
+from treasure.evaluation.virtual_web import WebTopic
+from treasure.repository.models import pages
+from treasure.repository.store import Store
+
+JOB = "evaluation"
+
+
+class CrawlFailed(TreasureError):
+    """A crawl of the evaluation ended badly; says how."""
+
+
+def compare_with_scrapy(
+    web_path: Path,
+    topics: Sequence[WebTopic],
+    trials: Sequence[Trial],
+    progress: Callable[[int, int, Trial], None] | None = None,
+) -> list[Result]:
+    """Run *trials* through Scrapy, one after the other."""
+    web = ParsedWeb.open(web_path)
+    graph = link_graph(web)
+    known = {topic.name: topic for topic in topics}
+    results = []
+    for done, trial in enumerate(trials, 1):
+        topic = known[trial.topic]
+        inputs = draw(web, topic, trial)
+        seeds = seeds_of(web, topic, trial.seeds)
+        targets = topic.targets - inputs.training
+        fetches = crawl(web_path, topic, seeds, sorted(inputs.training), trial)
+        oracle = oracle_hits(graph, seeds, targets, max(trial.marks))
+        measured = figures(fetches, targets, inputs.training, oracle, trial.marks)
+        results.append(
+            Result(trial, measured, hit_curve(fetches, targets), oracle, len(targets), [])
+        )
+        if progress is not None:
+            progress(done, len(trials), trial)
+    return results
+
+
+def crawl(
+    web: Path, topic: WebTopic, seeds: Sequence[str], examples: Sequence[str], trial: Trial
+) -> list[Fetch]:
+    """Crawl with Scrapy and return the fetches in their order."""
+    with tempfile.TemporaryDirectory(prefix="treasure-evaluation-") as name:
+        folder = Path(name)
+        told = understood_topic(topic)
+        rows = {
+            "name": told.name,
+            "description": told.description,
+            "numbers": list(told.numbers),
+            "examples": list(examples),
+        }
+        # JSON's strings and lists are TOML's as well.
+        file = folder / "topic.toml"
+        file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items()))
+        repository = f"sqlite:///{folder / 'pages.db'}"
+        arguments = {
+            "topic": file,
+            "seeds": ",".join(seeds),
+            "web": web.resolve(),
+            "strategy": trial.strategy,
+            "strategy_options": json.dumps(trial.options),
+            "random_seed": trial.repeat,
+            "max_pages": max(trial.marks),
+            "job": JOB,
+            "runs_dir": folder,
+            "repository": repository,
+            "frontier": "memory",
+        }
+        command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
+        for argument, value in arguments.items():
+            command += ["-a", f"{argument}={value}"]
+        environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        fetches = _fetches(repository) if (folder / "pages.db").exists() else []
+        if done.returncode or not fetches:
+            last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+            raise CrawlFailed(f"The crawl of {topic.name} ended badly: {last[0]}")
+        return fetches
+
+
+def _fetches(repository: str) -> list[Fetch]:
+    store = Store.open(repository)
+    columns = (
+        pages.c.final_url,
+        pages.c.url,
+        pages.c.status,
+        pages.c.relevance,
+        pages.c.on_topic,
+        pages.c.score,
+        pages.c.referrer,
+    )
+    try:
+        with store.reading() as connection:
+            rows = connection.execute(select(*columns).order_by(pages.c.id)).all()
+    finally:
+        store.close()
+    return [
+        Fetch(final or url, status == 200, relevance, bool(on_topic), score, referrer or "", 0.0)
+        for final, url, status, relevance, on_topic, score, referrer in rows
+        if not 300 <= status < 400  # a hop costs nothing
+    ]
