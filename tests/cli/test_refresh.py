@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +104,31 @@ def test_robots_and_private_addresses_are_respected(tmp_path: Path) -> None:
         due(store)
         assert refresh(url, "--visit", "-s", "RETRY_TIMES=0")["visited"] == {"failed": 1}
         assert [path for path, _ in site.asked] == ["/robots.txt"], "a private address was asked"
+    store.close()
+
+
+def test_a_crawl_delay_is_kept(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'treasure.db'}"
+    store = Store.open(url)
+    times: list[float] = []
+
+    def timed(number: int) -> Callable[[], bytes]:
+        def body() -> bytes:
+            times.append(time.monotonic())
+            return html(texts(number))
+
+        return body
+
+    with served() as site:
+        robots = b"User-agent: *\nCrawl-delay: 1"
+        site.pages["/robots.txt"] = (200, {"Content-Type": "text/plain"}, robots)
+        site.pages |= {f"/{number}": timed(number) for number in range(3)}
+        fill(store, site, ["/0", "/1", "/2"])
+        due(store)
+        times.clear()
+        settings = [*LOCAL, "-s", "RANDOMIZE_DOWNLOAD_DELAY=0"]
+        assert refresh(url, "--visit", *settings)["visited"] == {"unchanged": 3}
+    assert all(later - earlier > 0.9 for earlier, later in pairwise(times))
     store.close()
 
 

@@ -196,7 +196,6 @@ def _sqlite(url: URL) -> Engine:
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA temp_store=MEMORY")
         cursor.execute("PRAGMA cache_size=-65536")
-        cursor.execute("PRAGMA mmap_size=1073741824")
         cursor.close()
         if mode != "wal" and not memory:
             logger.warning("%s has no write-ahead log: readers wait for writers.", url.database)

@@ -114,6 +114,13 @@ class Store(JobStore):
             if packing.targets([link]) == {key}
         ]
 
+    def count_hops(self, job: str) -> int:
+        """Return how many of the fetches of *job* were redirects that led on."""
+        led_on = pages.c.status.between(300, 399) & (pages.c.failure == "")
+        query = select(func.count()).where((pages.c.job == job) & led_on)
+        with self.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def count(self, job: str | None = None, *, on_topic: bool = False) -> int:
         """Return how many pages are stored."""
         query = select(func.count()).select_from(pages)

@@ -4,7 +4,7 @@
 
 Run it by cron or Scrapyd; each run looks at what is due by then. ``treasure refresh`` runs it too,
 and mends the repository besides. Requests are conditional: an unchanged page costs a line. Order,
-delays, retries, redirects and robots.txt are Scrapy's own here, since nothing waits in a frontier.
+retries, redirects and robots.txt are Scrapy's own here, since nothing waits in a frontier.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class RefreshSpider(Spider):
         spider.jobs = {}
         spider.given = {}
         spider.turn = asyncio.Lock()
+        crawler.signals.connect(spider.slow_down, signal=signals.robots_parsed)
         try:
             spider.given = _settings(kwargs)
             for name, value in spider.given.items():
@@ -107,6 +108,14 @@ class RefreshSpider(Spider):
         logger.error("%s", self.mistake)
         self.crawler.stats.set_value("treasure/error", str(self.mistake))
         raise CloseSpider(addon.CONFIGURATION_ERROR)
+
+    def slow_down(self, robotparser: Any, request: Request) -> None:
+        """Wait between requests as long as a robots.txt asks for; Scrapy reads it and does not."""
+        delay = robotparser.crawl_delay(self.settings["USER_AGENT"]) or 0.0
+        downloader = self.crawler.engine.downloader
+        slot = downloader.slots.get(downloader.get_slot_key(request))
+        if slot is not None:
+            slot.delay = max(slot.delay, min(delay, self.config.crawl_delay_max_seconds))
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield a request for each page that is due, the most promising first."""
