@@ -6,14 +6,9 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from treasure.cli import where
-from treasure.errors import JobError, UserError
-
-if TYPE_CHECKING:
-    from treasure.repository.store import Store
-    from treasure.score_log import Given
 
 STRONGEST = 6
 """Features that are shown of each score."""
@@ -30,9 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Tell the story of the link."""
+    from treasure.explanation import explain
+
     store = where.open_store(args)
     try:
-        told = explain(store, args.job, args.url, Path(args.runs_dir))
+        told = explain(store, where.job_of(store, args.job), args.url, Path(args.runs_dir))
     finally:
         store.close()
     if args.json:
@@ -40,67 +37,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _show(told, args.all_features)
     return 0 if told["events"] or told["page"] or told["refused_by"] else 1
-
-
-def explain(store: Store, job_name: str, url: str, runs: Path) -> dict[str, Any]:
-    """Return everything known of the link *url* in a job, for programs."""
-    from treasure.score_log import FILE, history
-    from treasure.urls import canonical
-
-    address = canonical(url)
-    if not address:
-        raise UserError(f"{url!r} is no http or https URL.")
-    job = where.job_of(store, job_name)
-    path = runs / job["job"] / FILE
-    found = store.find(address, job["job"])
-    page = store.page(found[0]) if found else None
-    if not path.is_file() and page is None:
-        raise JobError(
-            f"The job {job['job']} recorded no scores: there is no {path}."
-            " TREASURE_EXPLAIN was off, or --runs-dir names another folder."
-        )
-    return {
-        "url": address,
-        "job": job["job"],
-        "events": [_event(given) for given in history(path, address)],
-        "refused_by": _refusal(store, job, address),
-        "page": _page(page),
-    }
-
-
-def _event(given: Given) -> dict[str, Any]:
-    event: dict[str, Any] = {"kind": given.kind, "time": given.time, "score": given.score}
-    if given.page:
-        event |= {"page": given.page, "relevance": given.relevance}
-    if given.kind == "scored":
-        event |= {"anchor": given.anchor, "features": given.features}
-    if given.rule:
-        event["rule"] = given.rule
-    return event | dict(given.details)
-
-
-def _refusal(store: Store, job: dict[str, Any], url: str) -> str:
-    """Return the rule of the job, as it is now, that keeps *url* out of the frontier."""
-    from treasure.admission import Admission
-    from treasure.config import TreasureConfig
-
-    settings = {k: v for k, v in job["settings"].items() if k in TreasureConfig.names()}
-    admission = Admission.from_config(TreasureConfig.read(settings))
-    for order in store.orders_since(job["job"]):
-        for rule in order.payload.get("rules", ()):
-            if order.command == "block":
-                admission.block(rule)
-            elif order.command == "unblock":
-                admission.unblock(rule)
-    return admission.refusal(url)
-
-
-def _page(row: dict[str, Any] | None) -> dict[str, Any] | None:
-    if row is None:
-        return None
-    kept = """fetched_at status failure relevance on_topic topic reason numbers depth referrer
-        anchor context score ageing explored passed_over graph_node explanation""".split()
-    return {name: row[name] for name in kept}
 
 
 def _show(told: dict[str, Any], all_features: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path as Folder
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -129,6 +130,19 @@ def events(
         "orders": [order._asdict() for order in store.orders(job)],
         "events": [event._asdict() for event in store.events(job, since)],
     }
+
+
+@router.get("/jobs/{job}/explain", summary="Every score a link was given, and why")
+def explanation(
+    request: Request,
+    store: Repository,
+    job: Job,
+    url: Annotated[str, Query(max_length=8_000, description="address of the link")],
+) -> dict[str, Any]:
+    """Return scores, changes, takes and refusals of a link, as ``treasure explain`` tells them."""
+    from treasure.explanation import explain
+
+    return explain(store, _job(store, job), url, Folder(request.app.state.runs_dir))
 
 
 @router.get("/jobs/{job}/tgraph", summary="The T-Graph of a crawl")
