@@ -21,6 +21,8 @@ from treasure.orders import COMMANDS, STANDING, payload_of
         ),
         ("relabel http://a.org/x off", {"url": "http://a.org/x", "on_topic": False}),
         ("threshold 0.7", {"threshold": 0.7}),
+        ("undo 12", {"change": 12}),
+        ("undo 12 345", {"change": 12, "node": 345}),
     ],
 )
 def test_orders_as_they_are_written(words: str, payload: dict[str, object]) -> None:
@@ -45,6 +47,8 @@ def test_orders_as_they_are_written(words: str, payload: dict[str, object]) -> N
         (["threshold", "7"], "between 0 and 1"),
         (["threshold", "nan"], "between 0 and 1"),
         (["threshold", "x"], "between 0 and 1"),
+        (["undo", "-1"], "number of a change"),
+        (["undo", "1", "2", "3"], "number of a change"),
     ],
 )
 def test_what_makes_no_sense_is_named(words: list[str], message: str) -> None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "seeds": "add seeds: URLs or a file of them",
     "relabel": "say that a page is on or off topic, and let the crawl learn it",
     "threshold": "change the least relevance of pages we keep",
+    "undo": "take a change of the T-Graph back, by its number in the journal",
 }
 STANDING = frozenset({"pause", "resume", "speed", "block", "unblock", "relabel", "threshold"})
 """Orders that hold after a restart."""
@@ -108,6 +109,12 @@ def _threshold_payload(words: Sequence[str]) -> dict[str, Any]:
     return {"threshold": threshold}
 
 
+def _change_payload(words: Sequence[str]) -> dict[str, Any]:
+    if len(words) > 2 or not all(word.isdecimal() and len(word) < 19 for word in words):
+        raise OrderError("'undo' needs the number of a change, and may name its node.")
+    return dict(zip(("change", "node"), map(int, words), strict=False))
+
+
 _PAYLOADS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "speed": _rate_payload,
     "block": _rules_payload,
@@ -115,4 +122,5 @@ _PAYLOADS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "seeds": _seeds_payload,
     "relabel": _label_payload,
     "threshold": _threshold_payload,
+    "undo": _change_payload,
 }

@@ -1,8 +1,8 @@
 """Helm: carries out the orders of a running crawl.
 
-Some orders do something once (stop, checkpoint, seeds). The others state how things shall be from
-now on (pause, speed, block, threshold, labels): a crawl that starts again reads them all in their
-order and is where it was.
+Some orders do something once (stop, checkpoint, seeds, undo). The others state how things shall be
+from now on (pause, speed, block, threshold, labels): a crawl that starts again reads them all in
+their order and is where it was.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treasure.repository.jobs import Order
 from treasure.repository.records import PageRecord
 from treasure.speed import Speed
 from treasure.strategies.base import Arrival
-from treasure.workbench import Workbench
+from treasure.workbench import STATE_GRAPH, Workbench
 
 logger = logging.getLogger(__name__)
 
@@ -137,6 +137,15 @@ class Helm:
         before = self.bench.crawl.judge.threshold
         self.bench.crawl.judge.threshold = float(threshold)
         return f"pages are kept from {threshold:g} on (was {before:g})"
+
+    def _undo(self, change: int, node: int | None = None) -> str:
+        watchdog = self.bench.watchdog
+        if watchdog is None:
+            return "not done: this crawl has no watchdog, its T-Graph never changes"
+        entry = watchdog.take_back(change, node)
+        # At once, so that neither a crash nor the web page says otherwise.
+        self.bench.store.save_state(self.bench.job, STATE_GRAPH, watchdog.graph.to_bytes())
+        return f"change {change} ({entry.action} of node {entry.node}) is taken back"
 
     def _store_label(self, url: str, page: Page, verdict: Verdict) -> None:
         """Let the repository say the same of the page, with its text or without."""

@@ -245,6 +245,19 @@ def test_hosts_by_size(open_with: Callable[[Policy], Frontier]) -> None:
     assert frontier.hosts(1) == [("a.org", 6)]
 
 
+def test_a_sample_is_of_the_links_that_wait(open_with: Callable[[Policy], Frontier]) -> None:
+    frontier = open_with(HASTY)
+    assert frontier.sample(5) == []
+    frontier.push([link(str(n), n / 64) for n in range(64)])
+    assert sorted(frontier.sample(100)) == [n / 64 for n in range(64)]
+    frontier.acknowledge([url_key(f"http://a.org/{n}") for n in range(32)])
+    few = frontier.sample(10)
+    assert len(few) == len(set(few)) == 10
+    assert min(few) >= 0.5
+    frontier.rescore({url_key("http://a.org/40"): 2.0})
+    assert max(frontier.sample(100)) == 2.0
+
+
 URLS = [f"http://{host}.org/{name}" for host in "abc" for name in "12345"]
 urls = st.sampled_from(URLS)
 keys = urls.map(url_key)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tgraph.webs import BIRDS, Web, arrival, page, random_links, url, web_of
+from treasure.errors import GraphError
 from treasure.pages import Page
 from treasure.tgraph import watchdog as module
 from treasure.tgraph.graph import TGraph
@@ -183,3 +184,48 @@ def test_the_journal_replays_and_undoes_everything(web: tuple, dice) -> None:
     assert snapshot(graph) == snapshot(middle)
     assert graph.journal.undo(10_000) == half
     assert len(graph) == 0
+
+
+def dead_after(pages: int) -> Watchdog:
+    dog = watch([(SEED, 0.9), (ANIMALS, 0.2), (EAGLE, 0.9)])
+    followed(dog, pages, 0.0)
+    return dog
+
+
+def test_what_a_person_takes_back_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "INSPECTED_EVERY", 1)
+    dog = dead_after(9)
+    journal = dog.graph.journal
+    change = 1 + next(n for n, e in enumerate(journal.entries) if e.action == "dead")
+    node = journal.entries[change - 1].node
+    with pytest.raises(GraphError, match=f"of node {node} here"):
+        dog.take_back(change, node + 1)
+    dog.take_back(change, node)
+    assert not dog.graph.node(node).dead
+    assert journal.entries[-1].reason == f"by hand: change {change} taken back"
+    followed(dog, 3, 0.0, start=9)
+    assert not dog.graph.node(node).dead
+    again = Watchdog(TGraph.from_bytes(dog.graph.to_bytes()))
+    followed(again, 3, 0.0, start=12)
+    assert not again.graph.node(node).dead
+    with pytest.raises(GraphError, match="changed again since"):
+        dog.take_back(change)
+    with pytest.raises(GraphError, match="There is no change 9999"):
+        dog.take_back(9999)
+
+
+def test_an_added_node_goes_and_comes_back() -> None:
+    dog = watch([(SEED, 0.1), (ANIMALS, 0.2), (EAGLE, 0.9)])
+    journal = dog.graph.journal
+    added, before = journal.entries[0], snapshot(dog.graph)
+    dog.take_back(1)
+    assert added.node not in dog.graph
+    with pytest.raises(GraphError, match="no longer in the graph"):
+        dog.take_back(1)
+    dog.take_back(len(journal))
+    assert snapshot(dog.graph) == before
+    with pytest.raises(GraphError, match="already"):
+        dog.take_back(len(journal) - 1)
+    fresh = TGraph.empty(BIRDS)
+    journal.replay(fresh)
+    assert snapshot(fresh) == snapshot(dog.graph)

@@ -26,6 +26,7 @@ from treasure.alerts import Lookout
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable
 from treasure.extensions.speed import speed_of
 from treasure.extensions.steering import helm_of
+from treasure.frontier.spread import SAMPLE, spread
 from treasure.items import PageItem
 from treasure.progress import Speedometer
 from treasure.repository.store import Store
@@ -43,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 STATUS_SECONDS = 1.0
 TOP_HOSTS = 5
+SPREAD_TICKS = 5
 HOSTILE_STATUSES = frozenset({401, 403, 429, 503})
 
 _statuses: WeakKeyDictionary[Crawler, Mapping[str, Any]] = WeakKeyDictionary()
@@ -63,6 +65,8 @@ class StatusExtension:
         self._saving: asyncio.Future[None] | None = None
         self._call: Any = None
         self._started = time.time()
+        self._ticks = 0
+        self._spread: dict[str, Any] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> StatusExtension:
@@ -162,6 +166,7 @@ class StatusExtension:
             "done": counts.done,
             "hosts": counts.hosts,
             "largest_hosts": bench.frontier.hosts(TOP_HOSTS),
+            "scores": self._scores(bench, counts.queued),
             "links_found": stats.get_value("treasure/links/found", 0),
             "links_queued": stats.get_value("treasure/links/queued", 0),
             "refused": dict(bench.admission.refused),
@@ -174,6 +179,13 @@ class StatusExtension:
             "threshold": bench.crawl.judge.threshold,
             "missing": list(bench.missing),
         }
+
+    def _scores(self, bench: Workbench, queued: int) -> dict[str, Any]:
+        """Return how the waiting links' scores spread, drawn anew every few seconds."""
+        if self._ticks % SPREAD_TICKS == 0:
+            self._spread = spread(bench.frontier.sample(SAMPLE), queued)
+        self._ticks += 1
+        return self._spread
 
     async def _closed(self, reason: str) -> None:
         bench = workbench_of(self.crawler)

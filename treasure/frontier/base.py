@@ -144,6 +144,9 @@ class Frontier(Protocol):
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
 
+    def sample(self, count: int) -> list[float]:
+        """Return the scores of at most *count* links that are not done, drawn at random."""
+
     def share(self, kind: str, payload: bytes) -> None:
         """Let the other workers know: the newest *payload* of each *kind* is kept for them."""
 

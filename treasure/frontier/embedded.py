@@ -228,6 +228,10 @@ class EmbeddedFrontier:
         """Return the hosts with the most queued links, largest first."""
         return [(host.name, host.queued) for host in self._turns.largest(count)]
 
+    def sample(self, count: int) -> list[float]:
+        """Return the scores of at most *count* links that are not done, drawn at random."""
+        return self._shelf.some_scores(count)
+
     def share(self, kind: str, payload: bytes) -> None:
         """There is nobody to share with."""
 

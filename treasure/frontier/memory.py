@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from random import Random
+from itertools import islice
+from random import Random, randrange
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
@@ -162,6 +163,12 @@ class MemoryFrontier:
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
         return [(host.name, host.queued) for host in self._turns.largest(count)]
+
+    def sample(self, count: int) -> list[float]:
+        """Return the scores of at most *count* links that are not done, drawn at random."""
+        step = max(1, len(self._links) // max(1, count))
+        links = islice(self._links.values(), randrange(step), None, step)
+        return [link.score for link in islice(links, count)]
 
     def share(self, kind: str, payload: bytes) -> None:
         """There is nobody to share with."""

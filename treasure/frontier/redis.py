@@ -209,6 +209,12 @@ class RedisFrontier:
             found = self._redis.zrevrange(self._prefix + "sizes", 0, count - 1, withscores=True)
         return [(name.decode(), int(links)) for name, links in found]
 
+    def sample(self, count: int) -> list[float]:
+        """Return the scores of at most *count* links that are not done, drawn at random."""
+        with self._server():
+            found = self._redis.hrandfield(self._prefix + "links", count, withvalues=True) or []
+        return [_score(raw) for raw in found[1::2]]
+
     def share(self, kind: str, payload: bytes) -> None:
         """Let the other workers know: the newest *payload* of each *kind* is kept for them."""
         self._run(scripts.SHARE, kind, payload)
@@ -381,9 +387,11 @@ def _with_shards(keys: Iterable[int]) -> list[Any]:
 
 def _unpacked(raw: bytes) -> Entry:
     """Return a link of the hash ``links`` with the score it has now."""
-    stop = 4 + int(raw[:4])
-    score = float(_decode_head(raw[4:stop])[_SCORE])
-    return replace(unpack(raw[stop:]), score=score)
+    return replace(unpack(raw[4 + int(raw[:4]) :]), score=_score(raw))
+
+
+def _score(raw: bytes) -> float:
+    return float(_decode_head(raw[4 : 4 + int(raw[:4])])[_SCORE])
 
 
 def _literal(pattern: str) -> str:

@@ -16,7 +16,9 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from random import randbytes
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
@@ -37,6 +39,8 @@ from treasure.frontier.packing import pack, unpack
 FORMAT = b"treasure frontier 1"
 TABLES = ("links", "states", "entries", "hosts")
 
+SAMPLED_ROWS = 10
+"""Rows read for each link of a sample, at most: those that are done say nothing."""
 CACHE_BYTES = 96_000_000
 WRITE_BUFFER_BYTES = 96_000_000
 
@@ -235,6 +239,26 @@ class Shelf:
             rows.seek_for_prev(_NUMBER.pack(number) + b"\xff" * 16)
             row: bytes = rows.key() if rows.valid() else b""
         return row[4:] if row.startswith(_NUMBER.pack(number)) else None
+
+    def some_scores(self, count: int) -> list[float]:
+        """Return the scores of at most *count* links that are not done.
+
+        Keys are hashes, so links that lie beside each other have nothing in common: those after a
+        random key are a fair draw. A few times as many rows are read, as many may be done.
+        """
+        start = randbytes(_KEY.size)
+        around = chain(self._states_from(start, b""), self._states_from(b"", start))
+        rows = islice(around, SAMPLED_ROWS * count)
+        return list(islice((unpack_state(raw).score for raw in rows if raw), count))
+
+    def _states_from(self, start: bytes, end: bytes) -> Iterator[bytes]:
+        """Yield the states of keys from *start* to before *end*; without an end, of all."""
+        with self._guard:
+            rows = self._states.iter()
+            rows.seek(start)
+            while rows.valid() and not (end and rows.key() >= end):
+                yield rows.value()
+                rows.next()
 
     def all_urls(self) -> Iterator[str]:
         """Yield the URL of every link that is not done, in order of arrival."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Action = Literal["add", "forget", "distance", "dead", "destinations"]
 
+BY_HAND = "by hand: "
+"""How the reasons of changes begin that a person made."""
 MAX_ENTRIES = 100_000
 """Entries kept; older ones can no longer be undone."""
 
@@ -76,6 +78,42 @@ class Journal:
                 _set(self._graph, entry.action, entry.node, entry.before)
             done += 1
         return done
+
+    def take_back(self, change: int, node: int | None = None) -> Entry:
+        """Make the opposite of one change, as a new change of its own; later ones stay.
+
+        Changes are numbered from 1. Who knows a change's *node* may say so: the journals of two
+        workers differ, and the wrong change is not to be taken back.
+        """
+        index = change - 1 - self.dropped
+        if not 0 <= index < len(self.entries):
+            first, last = self.dropped + 1, self.dropped + len(self.entries)
+            raise GraphError(f"There is no change {change}; the journal has {first} to {last}.")
+        entry = self.entries[index]
+        if node not in (None, entry.node):
+            raise GraphError(f"Change {change} is of node {entry.node} here, not of {node}.")
+        reason = f"{BY_HAND}change {change} taken back"
+        known = entry.node in self._graph
+        if entry.action == "forget":
+            if known:
+                raise GraphError(f"Node {entry.node} is in the graph again already.")
+            self.add(entry.before, reason)
+        elif not known:
+            raise GraphError(f"Node {entry.node} is no longer in the graph.")
+        elif entry.action == "add":
+            self.forget(entry.node, reason)
+        elif getattr(self._graph.node(entry.node), entry.action) != entry.after:
+            raise GraphError(
+                f"The {entry.action} of node {entry.node} was changed again since. Take the later"
+                " change back first."
+            )
+        else:
+            self.change(entry.action, entry.node, entry.before, reason)
+        return entry
+
+    def by_hand(self) -> set[int]:
+        """Return the nodes that a person changed."""
+        return {entry.node for entry in self.entries if entry.reason.startswith(BY_HAND)}
 
     def replay(self, graph: TGraph) -> None:
         """Make the same changes to *graph*, which is as ours was before the first of them."""

@@ -7,6 +7,8 @@ page, and so on. So a graph grows from nothing.
 
 Per page the work is bounded: at most MAX_STEPS nodes are touched, MAX_LINKS links remembered. So
 is memory: the way back is kept for the last *remembered* links and REMEMBERED_PAGES pages.
+
+A node of which a person took a change back is left as it is from then on.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from treasure.pages import Link
 from treasure.strategies.base import Arrival
 from treasure.tgraph.components import DC, Place, cosine
 from treasure.tgraph.graph import TGraph
+from treasure.tgraph.journal import Entry
 from treasure.tgraph.nodes import MAX_DESTINATIONS, Node
 from treasure.urls import url_key
 
@@ -76,6 +79,13 @@ class Watchdog:
         """A way to a target is new when no node of its level has an OSM above this."""
         self._origins: OrderedDict[int, list[_Origin]] = OrderedDict()
         self._pages: deque[_Visited] = deque()
+        self._by_hand = graph.journal.by_hand()
+
+    def take_back(self, change: int, node: int | None = None) -> Entry:
+        """Take one change of the journal back for good, because a person says so."""
+        entry = self.graph.journal.take_back(change, node)
+        self._by_hand.add(entry.node)
+        return entry
 
     def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
         """Take in a page and its links."""
@@ -136,6 +146,8 @@ class Watchdog:
         graph, nodes = self.graph, origin.page.nodes
         journal = graph.journal
         number = nodes.get(origin.index, -1)
+        if number in self._by_hand:
+            return
         if number not in graph:
             number, alike = self._similar(origin, distance)
             if number < 0:
@@ -145,6 +157,8 @@ class Watchdog:
                     nodes[origin.index] = journal.add(node, reason)
                 return
             nodes[origin.index] = number
+            if number in self._by_hand:
+                return
         node = graph.node(number)
         if distance < node.distance:
             journal.change("distance", number, distance, f"shorter way to {target}")
@@ -173,6 +187,8 @@ class Watchdog:
         mean = graph.column("hits") / np.maximum(fetches, 1)
         useless = (fetches >= DEAD_AFTER) & (mean < bar)
         for at in np.flatnonzero(useless != graph.column("dead")).tolist():
+            if int(numbers[at]) in self._by_hand:
+                continue
             reason = f"mean relevance {mean[at]:.3f} of {fetches[at]} fetches, bar {bar:.3f}"
             graph.journal.change("dead", int(numbers[at]), bool(useless[at]), reason)
 
@@ -182,4 +198,6 @@ class Watchdog:
         if excess <= 0:
             return
         for number in self.graph.least_useful(excess + self.max_nodes // 100):
+            if number in self._by_hand:
+                continue
             self.graph.journal.forget(number, f"beyond the budget of {self.max_nodes} nodes")
