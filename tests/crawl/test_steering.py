@@ -17,6 +17,7 @@ import pytest
 from tests.crawl.crawling import ROOT, command
 from tests.crawl.sites import Answer, Site
 from tests.crawl.test_politeness import page, rows
+from tests.servers import RedisServer
 from treasure.cli import main
 
 
@@ -55,10 +56,11 @@ def until(what: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 class Crawl:
-    def __init__(self, site: Site, runs: Path) -> None:
+    def __init__(self, site: Site, runs: Path, *more: str) -> None:
+        runs.mkdir(exist_ok=True)
         line = command(
-            runs, "topic=astronomy", f"seeds={site.url}/", "job=j", "host_delay_seconds=0.03",
-            "allowed_networks=127.0.0.0/8",
+            runs, "topic=astronomy", f"seeds={site.url}/", "host_delay_seconds=0.03",
+            "allowed_networks=127.0.0.0/8", *(more or ("job=j",)),
         )  # fmt: skip
         self.log = (runs / "log").open("a+")
         self.process = subprocess.Popen(
@@ -136,3 +138,30 @@ def test_steering(site: Endless, tmp_path: Path) -> None:
 def _own_status(runs: Path, pid: int) -> dict[str, Any] | None:
     workers = treasure(runs, "status", "j")["workers"]
     return next((s for name, s in workers.items() if name.endswith(f":{pid}")), None)
+
+
+def test_a_fleet_passes_orders_on(site: Endless, redis_server: RedisServer, tmp_path: Path) -> None:
+    """Two workers with repositories of their own: what one is told, the other does as well."""
+    job = f"fleet-{os.getpid()}-{time.time_ns()}"
+    more = (f"job={job}", f"frontier={redis_server.url}")
+    one, two = tmp_path / "one", tmp_path / "two"
+    with Crawl(site, one, *more) as first, Crawl(site, two, *more) as second:
+        for runs in (one, two):
+            until(lambda runs=runs: "Spider opened" in (runs / "log").read_text())
+        until(lambda: len(site.visits) > 5)
+        until(lambda: _running(one, job) and _running(two, job))
+        assert treasure(one, "steer", job, "pause")["applied"]
+        until(lambda: treasure(two, "status", job)["state"] == "paused")
+        until(lambda: silent(site))
+        assert treasure(two, "steer", job, "stop")["applied"]
+        assert first.wait(60) == 0
+        assert second.wait(60) == 0
+    for runs in (one, two):
+        assert treasure(runs, "status", job)["stop_reason"] == "stopped"
+
+
+def _running(runs: Path, job: str) -> bool:
+    if not (runs / "treasure.db").is_file():
+        return False
+    jobs = {told["job"]: told for told in treasure(runs, "status")["jobs"]}
+    return job in jobs and jobs[job]["state"] == "running"
