@@ -32,7 +32,7 @@ from treasure.frontier.redis import RedisFrontier
 DELAY = 1.0
 SLOTS = 8
 """Downloads at the same time, per worker."""
-LEASE_SECONDS = 3.0
+LEASE_SECONDS = 120.0
 
 
 def links(count: int, hosts: int) -> list[list[Entry]]:
@@ -125,9 +125,16 @@ class Crawl:
             if key:
                 self._landed(worker, key, host)
             if len(self.done) == self.wanted // 2 and not self.dead:
-                self.dead = set(range(0, len(self.fleet), 10))
+                self._some_die()
             if worker not in self.dead:
                 self._take(worker)
+
+    def _some_die(self) -> None:
+        """Let a tenth of the workers fall silent, and their leases end at once."""
+        self.dead = set(range(0, len(self.fleet), 10))
+        names = {self.fleet[number].worker: 0.0 for number in self.dead}
+        self.fleet[1]._redis.zadd(self.fleet[1]._prefix + "workers", names)
+        self.fleet[1]._beat()
 
     def _later(self, seconds: float, worker: int, key: int, host: str) -> None:
         heapq.heappush(self._events, (self.now + seconds, worker, key, host))
@@ -136,7 +143,7 @@ class Crawl:
         self.fleet[worker].landed(key, self.now)
         self.fleet[worker].acknowledge([key])
         self._asked[host] = max(self._asked[host], self.now)
-        self.twice += key in self.done
+        self.twice += key in self.done  # none but what the dead had under way
         self.done.add(key)
         self.pages[worker] += 1
 

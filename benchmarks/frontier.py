@@ -42,11 +42,12 @@ def links(count: int, start: int = 0) -> Iterator[list[Any]]:
     hosts = max(20, min(100_000, count // 100))
     anchors = [" ".join(draw.choices(words, k=3)) for _ in range(1_000)]
     contexts = [" ".join(draw.choices(words, k=20)) for _ in range(20_000)]
+    site = "https://www.host{}.example.org".format
     for first in range(start, start + count, BATCH):
-        referrer = f"https://www.host{int(draw.random() * hosts)}.example.org/{first:x}.html"
+        referrer = f"{site(int(draw.random() * hosts))}/{first:x}.html"
         yield [
             Entry(
-                f"https://www.host{int(draw.random() * hosts)}.example.org/{words[n % 11]}/{n:x}.htm",
+                f"{site(int(draw.random() * hosts))}/{words[n % 11]}/{n:x}.html",
                 draw.random(),
                 n % 8,
                 referrer,
