@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,19 @@ class Busy:
         return 200, {"Content-Type": "text/html"}, page().encode()
 
 
+class Sick:
+    """A robots.txt that fails once."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> Answer:
+        self.calls += 1
+        if self.calls == 1:
+            return 503, {}, b"down"
+        return 200, {}, b"User-agent: *\nDisallow: /closed\nCrawl-delay: 0.5\n"
+
+
 @pytest.fixture(scope="module")
 def polite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, Site], Any]]:
     html = {"Content-Type": "text/html"}
@@ -56,6 +70,7 @@ def polite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
             "/open": page(),
         }
     )
+    sick = Site({"/robots.txt": Sick(), "/": page("/closed", "/a", "/b"), "/a": page()})
     rubbish = Site({"/robots.txt": (200, {}, bytes(range(256)) * 400), "/": page()})
     moved = Site({"/rules": (200, {}, b"User-agent: *\nDisallow: /no\n")})
     moved.pages |= {"/robots.txt": (301, {"Location": "/rules"}, b""), "/": page("/no")}
@@ -74,14 +89,15 @@ def polite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
         "/mapped": page(),
         "/": page(
             "/private/x", "/tagged", "/meta", f"{busy.url}/", f"{large.url}/", f"{rubbish.url}/",
-            f"{moved.url}/",
+            f"{moved.url}/", f"{sick.url}/",
         ),
         "/tagged": (200, html | {"X-Robots-Tag": "none"}, page("/behind-tag").encode()),
         "/meta": page("/behind-meta", head='<meta name="robots" content="noindex,nofollow">'),
     }  # fmt: skip
     runs = tmp_path_factory.mktemp("runs")
     sites = {"main": main, "busy": busy, "large": large, "rubbish": rubbish, "moved": moved}
-    with main, busy, large, rubbish, moved:
+    sites["sick"] = sick
+    with main, busy, large, rubbish, moved, sick:
         contact = "contact=https://example.org/bot"
         done = crawl(runs, *LOCAL, f"seeds={main.url}/", contact, "retry_seconds=0.1")
         yield runs, sites, done
@@ -97,7 +113,7 @@ def test_robots_come_first_and_forbid(polite: tuple[Path, dict[str, Site], Any])
     runs, sites, _ = polite
     for site in sites.values():
         assert site.paths[0] == "/robots.txt"
-        assert site.paths.count("/robots.txt") == 1
+        assert site.paths.count("/robots.txt") == (2 if site is sites["sick"] else 1)
     asked = sites["main"].paths
     assert not [path for path in asked if path.startswith("/private")]
     refused = rows(runs, "select failure from pages where url like '%/private/%'")
@@ -117,6 +133,19 @@ def test_every_request_keeps_the_delay(polite: tuple[Path, dict[str, Site], Any]
     for name, site in sites.items():
         if name != "moved":  # a redirect of robots.txt is followed at once
             assert gap(site) >= 0.19, name
+
+
+def test_a_robots_txt_that_fails_is_waited_for(
+    polite: tuple[Path, dict[str, Site], Any],
+) -> None:
+    _, sites, _ = polite
+    visits = sites["sick"].visits
+    assert [visit.path for visit in visits[:3]] == ["/robots.txt", "/robots.txt", "/"]
+    assert visits[1].time - visits[0].time >= 9.9
+    assert "/closed" not in sites["sick"].paths
+    crawled = [visit.time for visit in visits if visit.path != "/robots.txt"]
+    assert len(crawled) == 3
+    assert min(b - a for a, b in pairwise(crawled)) >= 0.49  # its Crawl-delay
 
 
 def test_retry_after(polite: tuple[Path, dict[str, Site], Any]) -> None:

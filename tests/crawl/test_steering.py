@@ -11,13 +11,14 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from tests.crawl.crawling import ROOT, command
 from tests.crawl.sites import Answer, Site
 from tests.crawl.test_politeness import page, rows
-from tests.servers import RedisServer
+from tests.servers import RedisServer, free_port
 from treasure.cli import main
 
 
@@ -84,9 +85,12 @@ def silent(site: Site) -> bool:
 
 
 def test_steering(site: Endless, tmp_path: Path) -> None:
-    with Crawl(site, tmp_path) as process:
+    port = free_port()
+    with Crawl(site, tmp_path, "job=j", f"metrics_port={port}") as process:
         until(lambda: len(site.visits) > 20)
         until(lambda: treasure(tmp_path, "status", "j")["state"] == "running")
+        with urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+            assert b'treasure_frontier_queued{job="j"}' in response.read()
         told = treasure(tmp_path, "steer", "j", "pause", "--author", "ada")
         assert told["applied"]
         until(lambda: silent(site))
