@@ -53,6 +53,8 @@ REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
 """Pages seen so far that stand for the rest of the web when a model is fitted."""
+FEW = 15
+"""Pages, seen or given, without which examples cannot be told from anything."""
 ENOUGH = 100
 """Pages seen after which the model needs no stand-in for the rest of the web."""
 FIRST_REFIT, REFIT_GROWTH = 20, 1.4
@@ -243,9 +245,16 @@ class Judge:
             others = [t for i, texts in enumerate(examples) if i != index for t in texts]
             negatives = [*english, *given, *others, *seen]
             doubt = np.zeros(len(negatives))
-            if models and seen:
-                told = models[index]
-                doubt[-len(seen) :] = [told.probability(told.margin(text)) for text in seen]
+            prior = fit([], [], doubt[:0], frequencies, self._priors[index])
+            if len(given) + len(others) + len(seen) < FEW:
+                return prior
+            # A model of few pages knows less of what may be on topic than the topic's own words.
+            trust = len(seen) / (len(seen) + ENOUGH)
+            told = models[index] if models else prior
+            for place, text in enumerate(seen, len(negatives) - len(seen)):
+                own = prior.probability(prior.margin(text))
+                learned = told.probability(told.margin(text))
+                doubt[place] = own + trust * (learned - own)
             return fit(examples[index], negatives, doubt, frequencies, self._priors[index])
 
         def work() -> list[PageModel]:

@@ -57,7 +57,6 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
             started = time.process_time()
             crawl.failed(_origin(lease))
             cpu = time.process_time() - started
-            frontier.rescore(crawl.strategy.rescored())
             entry = lease.entry
             yield Fetch(entry.url, False, 0.0, False, lease.score, entry.referrer, cpu)
         else:
