@@ -167,7 +167,6 @@ def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
         (kinds.sections, "section"),
         (kinds.folders, "folder"),
         (kinds.shapes, "shape"),
-        (kinds.paths, "paths"),
     ):
         chance = np.minimum(chance, tally.life(column[name][rows], LIFE, 1.0))
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.

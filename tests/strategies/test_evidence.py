@@ -1,0 +1,60 @@
+"""Evidence: rows for queued URLs, bounded, and gone when fetched."""
+
+from __future__ import annotations
+
+from treasure.strategies.evidence import ANCHOR_TERMS, Evidence
+from treasure.text import VOCABULARY
+
+
+def test_rows_are_found_by_key_and_forgotten() -> None:
+    evidence = Evidence()
+    row = evidence.new(42)
+    evidence.column["in_links"][row] = 3
+    assert evidence.row(42) == row
+    assert evidence.live().tolist() == [row]
+    evidence.drop(42)
+    assert evidence.row(42) is None
+    assert evidence.live().size == 0
+    again = evidence.new(43)
+    assert again == row
+    assert evidence.column["in_links"][again] == 0
+
+
+def test_the_worst_go_when_there_is_no_room() -> None:
+    evidence = Evidence(limit=100)
+    for key in range(100):
+        evidence.column["score"][evidence.new(key)] = key / 100
+    evidence.new(1000)
+    assert len(evidence) == 100
+    assert evidence.row(0) is None
+    assert evidence.row(99) is not None
+
+
+def test_terms_are_added_once_while_there_is_room() -> None:
+    evidence = Evidence()
+    row = evidence.new(1)
+    evidence.add_terms("anchor_terms", row, [5, -1, 5, 7])
+    evidence.add_terms("anchor_terms", row, list(range(100)))
+    terms = evidence.column["anchor_terms"][row].tolist()
+    assert terms[:3] == [5, 7, 0]
+    assert len(set(terms)) == ANCHOR_TERMS
+
+
+def test_state_keeps_rows_and_words() -> None:
+    first = Evidence()
+    for key in (7, 8, 9):
+        row = first.new(key)
+        first.add_terms("url_terms", row, [VOCABULARY[f"word{key}"]])
+        first.column["pages"][row, 0] = key
+    first.drop(8)
+    second = Evidence()
+    second.new(1)
+    second.restore(first.state())
+    assert second.row(1) is None
+    assert second.row(8) is None
+    for key in (7, 9):
+        row = second.row(key)
+        assert row == first.row(key)
+        assert second.column["url_terms"][row].tolist() == first.column["url_terms"][row].tolist()
+        assert second.column["pages"][row, 0] == key
+    assert second.new(10) == first.new(10)
