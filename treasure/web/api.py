@@ -6,16 +6,19 @@ from pathlib import Path as Folder
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from treasure.repository.search import search
 from treasure.repository.store import Store
 from treasure.web import queries
 from treasure.web.galaxy import plot
 from treasure.web.guard import SANDBOX
-from treasure.web.problems import Problem
+from treasure.web.patience import Patience
+from treasure.web.problems import Problem, described
+from treasure.web.recall import recall
+from treasure.web.starts import Starts
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api", responses=described(400, 404, 422, 503))
 
 LARGEST_ID = 2**63 - 1
 PageId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="number of a stored page")]
@@ -28,7 +31,14 @@ def store_of(request: Request) -> Store:
     return store
 
 
+def patience_of(request: Request) -> Patience:
+    """Return what remembers dear answers."""
+    patience: Patience = request.app.state.patience
+    return patience
+
+
 Repository = Annotated[Store, Depends(store_of)]
+Memory = Annotated[Patience, Depends(patience_of)]
 
 
 @router.get("/search", summary="Search the stored pages")
@@ -82,7 +92,11 @@ def galaxy(store: Repository, page_id: PageId) -> dict[str, Any]:
     return plot(f"{found['title']}\n{found['text']}", found["anchor"])
 
 
-@router.get("/pages/{page_id}/original", summary="The stored HTML, in a sandbox")
+@router.get(
+    "/pages/{page_id}/original",
+    summary="The stored HTML, in a sandbox",
+    response_class=HTMLResponse,
+)
 def original(store: Repository, page_id: PageId) -> HTMLResponse:
     """Return the HTML as it came; browsers may run nothing of it and load nothing for it."""
     page(store, page_id)
@@ -100,13 +114,14 @@ def jobs(store: Repository) -> list[dict[str, Any]]:
 
 
 @router.get("/jobs/{job}", summary="One crawl, live")
-def job(store: Repository, job: Job) -> dict[str, Any]:
+def job(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     """Return what is known of a job now."""
     return (
         _job(store, job)
         | queries.live(store, job)
-        | queries.makeup(store, job)
+        | memory.ask(("makeup", job), lambda: queries.makeup(store, job))
         | {
+            "pace": memory.ask(("pace", job), lambda: queries.pace(store, job)),
             "recent_failures": queries.recent_failures(store, job),
             "recent_finds": queries.recent_finds(store, job),
         }
@@ -114,10 +129,24 @@ def job(store: Repository, job: Job) -> dict[str, Any]:
 
 
 @router.get("/jobs/{job}/harvest", summary="The harvest curve of a crawl")
-def harvest(store: Repository, job: Job) -> dict[str, Any]:
-    """Return pages fetched and pages on topic, in order of time."""
-    _job(store, job)
-    return {"job": job, "curve": queries.harvest(store, job)}
+def harvest(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
+    """Return pages fetched and pages on topic, in order of time; recall where it is known."""
+    row = _job(store, job)
+    return {
+        "job": job,
+        "curve": memory.ask(("harvest", job), lambda: queries.harvest(store, job)),
+        "recall": memory.ask(("recall", job), lambda: recall(store, row)),
+    }
+
+
+@router.get("/starts/{job}", summary="How the start of a crawl went")
+def started(request: Request, job: Job) -> dict[str, Any]:
+    """Return the state of a crawl that was started from the page."""
+    starts: Starts = request.app.state.starts
+    state = starts.state(job)
+    if state is None:
+        raise Problem(404, f"There is no job {job!r}.")
+    return state
 
 
 @router.get("/jobs/{job}/events", summary="What happened in a crawl")
@@ -146,12 +175,31 @@ def explanation(
 
 
 @router.get("/jobs/{job}/tgraph", summary="The T-Graph of a crawl")
-def tgraph(store: Repository, job: Job) -> dict[str, Any]:
-    """Return the levels of the graph with their most used nodes, and its journal."""
-    from treasure.web.graphs import summary
+def tgraph(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
+    """Return the levels of the graph with nodes that form ways, and its journal."""
+    from treasure.web.graphs import load, saved_at, summary
 
     _job(store, job)
-    return summary(store, job)
+    key = ("tgraph", job, saved_at(store, job))
+    return memory.ask(key, lambda: summary(load(store, job)))
+
+
+@router.get(
+    "/jobs/{job}/tgraph.svg",
+    summary="The T-Graph of a crawl, drawn",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}}},
+)
+def tgraph_picture(store: Repository, job: Job) -> Response:
+    """Return a picture of the graph for reports."""
+    from treasure.web.graphs import drawn, load
+
+    _job(store, job)
+    graph = load(store, job)
+    if graph is None:
+        raise Problem(404, "This crawl has not saved its T-Graph yet.")
+    headers = {"Content-Security-Policy": SANDBOX}
+    return Response(drawn(graph), media_type="image/svg+xml", headers=headers)
 
 
 def _job(store: Store, name: str) -> dict[str, Any]:

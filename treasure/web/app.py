@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from fastapi import FastAPI, Response
@@ -12,6 +11,8 @@ from treasure import __version__
 from treasure.repository.store import Store
 from treasure.web import api, control, problems
 from treasure.web.guard import Guard
+from treasure.web.patience import Patience
+from treasure.web.starts import Starts
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 KINDS = {
@@ -31,12 +32,6 @@ def make_app(
     crawl_arguments: Mapping[str, str] | None = None,
 ) -> FastAPI:
     """Return the application for *store*; *token* is made up unless given."""
-
-    @asynccontextmanager
-    async def living(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        app.state.children.clear()  # crawls go on without us
-
     app = FastAPI(
         title="Treasure",
         version=__version__,
@@ -44,12 +39,12 @@ def make_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        lifespan=living,
     )
     app.state.store = store
     app.state.runs_dir = runs_dir
     app.state.guard = Guard(hosts, token)
-    app.state.children = []
+    app.state.starts = Starts()
+    app.state.patience = Patience()
     app.state.crawl_arguments = dict(crawl_arguments or {})
     app.include_router(api.router)
     app.include_router(control.router)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +16,8 @@ from treasure.seeds import read_seeds
 from treasure.topic_reader import read_topics
 from treasure.web.api import Job, Repository, _job
 from treasure.web.guard import Guard
+from treasure.web.problems import described
+from treasure.web.starts import Starts
 from treasure.workbench import job_folder
 
 
@@ -27,7 +27,9 @@ def allowed(request: Request) -> None:
     guard.writer(request)
 
 
-router = APIRouter(prefix="/api", dependencies=[Depends(allowed)])
+router = APIRouter(
+    prefix="/api", dependencies=[Depends(allowed)], responses=described(401, 403, 404, 422, 503)
+)
 
 
 class NewOrder(BaseModel):
@@ -76,18 +78,6 @@ def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
         **({"contact": new.contact} if new.contact else {}),
         **request.app.state.crawl_arguments,
     }
-    command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
-    for key, value in arguments.items():
-        command += ["-a", f"{key}={value}"]
-    command += ["-s", f"LOG_FILE={folder / 'crawl.log'}"]
-    environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"}
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=environment,
-    )
-    request.app.state.children.append(process)
-    return {"job": name, "log": str(folder / "crawl.log")}
+    starts: Starts = request.app.state.starts
+    starts.start(name, folder, arguments)
+    return starts.state(name) or {}

@@ -12,9 +12,8 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import Request, Response
-from fastapi.responses import JSONResponse
 
-from treasure.web.problems import Problem
+from treasure.web.problems import Problem, answer
 
 TOKEN_HEADER = "X-Treasure-Token"
 POLICY = (
@@ -40,7 +39,7 @@ class Guard:
         """Refuse foreign hosts; add the headers that keep browsers careful."""
         if self._host(request.headers.get("host", "")) not in self.hosts:
             detail = "This address is not served here. Use the one that `treasure ui` printed."
-            return JSONResponse({"status": 421, "detail": detail}, 421)
+            return answer(421, detail)
         response = await proceed(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("X-Frame-Options", "DENY")
@@ -53,7 +52,8 @@ class Guard:
     def writer(self, request: Request) -> None:
         """Let a change pass that comes from our own page or with no page, and has the token."""
         origin = request.headers.get("origin")
-        if origin is not None and self._host(origin.partition("://")[2]) not in self.hosts:
+        # Our own origin is where the request went: another port of this machine is another site.
+        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             raise Problem(403, "Changes are only taken from our own page, not from another site.")
         given = request.headers.get(TOKEN_HEADER, "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Integer, case, cast, func, select
 
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
 CURVE_POINTS = 400
+PACE_POINTS = 120
 MAX_STEPS = 50
 ALIVE_SECONDS = 15.0
 """A worker that gave no sign for this long does not run."""
@@ -53,6 +54,24 @@ def harvest(store: Store, job: str) -> list[tuple[int, int]]:
         query = select(curve).where((curve.c.place % step == 0) | (curve.c.place == total))
         rows = connection.execute(query.order_by(curve.c.place)).all()
     return [(0, 0), *((int(place), int(found)) for place, found in rows)]
+
+
+def pace(store: Store, job: str) -> list[tuple[float, float]]:
+    """Return pages a second over the seconds since the first page of *job*."""
+    mine = pages.c.job == job
+    with store.reading() as connection:
+        ends = select(func.min(pages.c.fetched_at), func.max(pages.c.fetched_at)).where(mine)
+        first, last = connection.execute(ends).one()
+        if first is None or last == first:
+            return []
+        width = max(1.0, (last - first) / PACE_POINTS)
+        part = cast((pages.c.fetched_at - first) / width, Integer).label("part")
+        query = select(part, func.count()).where(mine).group_by(part)
+        counts = {int(part): int(count) for part, count in connection.execute(query)}
+    return [
+        (round(part * width, 1), round(counts.get(part, 0) / width, 3))
+        for part in range(max(counts) + 1)
+    ]
 
 
 def makeup(store: Store, job: str) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 // The router: each view is a function of the address that fills <main> and may return a clean-up.
 import { h, notice, token } from "./dom.js";
 import { compare } from "./compare.js";
-import { crawl, crawls } from "./crawls.js";
+import { crawl } from "./crawl.js";
+import { crawls } from "./crawls.js";
+import { explain } from "./explain.js";
 import { page } from "./page.js";
 import { search } from "./search.js";
 import { tgraph } from "./tgraph.js";
@@ -12,6 +14,7 @@ const ROUTES = [
   [/^\/crawls$/, crawls, "Crawls"],
   [/^\/crawls\/([^/]+)$/, crawl, "Crawl"],
   [/^\/crawls\/([^/]+)\/tgraph$/, tgraph, "T-Graph"],
+  [/^\/crawls\/([^/]+)\/explain$/, explain, "Why this link?"],
   [/^\/compare$/, compare, "Compare"],
 ];
 const main = document.getElementById("main");

@@ -13,10 +13,10 @@ function nice(most) {
 }
 
 // series: [{name, points: [[x, y], ...], dashed}]
-export function lines(series, { label, xLabel = "", yLabel = "", format = number } = {}) {
+export function lines(series, { label, xLabel = "", yLabel = "", format = number, top: highest = 0 } = {}) {
   const points = series.flatMap((one) => one.points);
   const right = nice(Math.max(1, ...points.map(([x]) => x)));
-  const top = nice(Math.max(...points.map(([, y]) => y), 1e-9));
+  const top = highest || nice(Math.max(...points.map(([, y]) => y), 1e-9));
   const x = (value) => LEFT + (value / right) * (WIDTH - LEFT - 8);
   const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - 12);
   const parts = [];
@@ -45,14 +45,41 @@ export function lines(series, { label, xLabel = "", yLabel = "", format = number
 }
 
 // rows: [[name, count, extra], ...]
-export function bars(rows, { format = number, empty = "Nothing yet." } = {}) {
+// A name may be an element, such as a link.
+export function bars(rows, { format = number, empty = "Nothing yet.", most: highest = 0 } = {}) {
   if (!rows.length) return h("p", { class: "soft small" }, empty);
-  const most = Math.max(...rows.map(([, count]) => count), 1e-9);
+  const most = highest || Math.max(...rows.map(([, count]) => count), 1e-9);
   return h("div", { class: "bars" }, rows.map(([name, count, extra]) => [
-    h("span", { class: "name", title: String(name) }, String(name)),
+    name instanceof Element ? h("span", { class: "name", title: name.textContent }, name)
+      : h("span", { class: "name", title: String(name) }, String(name)),
     h("span", { class: "bar" }, h("i", { style: { width: `${(100 * count) / most}%` } })),
     h("span", { class: "count" }, format(count), extra ? ` ${extra}` : ""),
   ]));
+}
+
+// spread: {low, high, counts}, as the status of a crawl has it
+export function histogram(spread, label) {
+  if (!spread || !spread.counts || !spread.counts.some(Boolean)) return h("p", { class: "soft small" }, "Nothing waits.");
+  const { low, high, counts } = spread;
+  const most = nice(Math.max(...counts));
+  const wide = (WIDTH - LEFT - 8) / counts.length;
+  const y = (value) => HEIGHT - BOTTOM - (value / most) * (HEIGHT - BOTTOM - 12);
+  const parts = [];
+  for (let step = 0; step <= 4; step += 1) {
+    const value = (most * step) / 4;
+    parts.push(h("line", { class: "axis", x1: LEFT, x2: WIDTH - 8, y1: y(value), y2: y(value) }));
+    parts.push(h("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, number(value)));
+    parts.push(h("text", { x: LEFT + ((WIDTH - LEFT - 8) * step) / 4, y: HEIGHT - 8, "text-anchor": step === 4 ? "end" : "middle" },
+      number(low + ((high - low) * step) / 4)));
+  }
+  counts.forEach((count, index) => {
+    const from = low + ((high - low) * index) / counts.length;
+    parts.push(h("rect", { class: "column", x: (LEFT + index * wide + 1).toFixed(1), width: (wide - 2).toFixed(1), y: y(count).toFixed(1), height: (HEIGHT - BOTTOM - y(count)).toFixed(1), rx: 2 },
+      h("title", {}, `score ${from.toFixed(2)} to ${(from + (high - low) / counts.length).toFixed(2)}: about ${number(count)} links`)));
+  });
+  return h("figure", { style: { margin: 0 } },
+    h("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label }, parts),
+    h("p", { class: "soft small" }, "links over their score, estimated from a sample"));
 }
 
 // The papers' figure: D-numbers across, their length up, words of the anchor dark, regions outlined.

@@ -17,7 +17,9 @@ export async function compare(place) {
       else chosen.delete(job.job);
       draw();
     } }), ` ${job.job}`));
-  const draw = async () => {
+  const draw = () => redraw().catch((error) => picture.replaceChildren(notice(error.message, true)));
+  const redraw = async () => {
+    history.replaceState(null, "", `/compare?${new URLSearchParams([...chosen].map((job) => ["job", job]))}`);
     const curves = await Promise.all([...chosen].map((job) => get(`/api/jobs/${encodeURIComponent(job)}/harvest`)));
     const series = curves.map((one) => ({ name: one.job, points: one.curve }));
     picture.replaceChildren(h("h2", {}, "Harvest"), series.length

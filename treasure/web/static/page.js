@@ -12,9 +12,9 @@ export async function page(place, id) {
     h("span", { class: "soft small" }, `${when(found.fetched_at)} · HTTP ${found.status || "–"} · ${size(found.size)} · ${found.language || "language unknown"}`)),
     found.failure ? h("p", { class: "notice bad" }, found.failure) : null,
     section("Why it is where it is", why(id, found)),
-    section("How it was reached", reached(id)),
+    section("How it was reached", reached(id), h("p", { class: "small" }, because(found.job, found.url, "Every score that its link was given"))),
     h("div", { class: "grid" },
-      section("Its links", links(id)),
+      section("Its links", links(id, found.job)),
       section("Measured", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measurements" }, h("table", {}, h("tbody", {}, measured(found)))))),
     section("Text", h("pre", { class: "text", tabindex: 0 }, found.text || "The text of pages off topic is not kept.")),
     original(id),
@@ -63,11 +63,13 @@ function reached(id) {
   });
 }
 
-function links(id) {
+const because = (job, url, text) => h("a", { href: `/crawls/${encodeURIComponent(job)}/explain?${new URLSearchParams({ url })}`, "data-link": true }, text);
+
+function links(id, job) {
   return later(async () => {
     const all = await get(`/api/pages/${id}/links`);
     if (!all.length) return h("p", { class: "soft" }, "Links are kept for pages on topic.");
-    const rows = all.slice(0, 30).map((link) => [link.anchor || link.url, link.score]);
+    const rows = all.slice(0, 30).map((link) => [because(job, link.url, link.anchor || link.url), link.score]);
     return [h("p", { class: "soft small" }, `${number(all.length)} links, best first`), bars(rows, { format: (value) => value.toFixed(2) })];
   });
 }

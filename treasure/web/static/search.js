@@ -63,6 +63,18 @@ function results(found, asked) {
   ];
 }
 
+const siteOf = (url) => { try { return new URL(url).hostname; } catch { return url; } };
+
+// The same search, only among pages that fit the filter as well.
+function narrower(filter, text, kind) {
+  const asked = new URLSearchParams(location.search);
+  const query = asked.get("q") || "";
+  if (query.includes(filter)) return h("span", { class: kind }, text);
+  asked.set("q", `${query} ${filter}`);
+  asked.delete("page");
+  return h("a", { class: kind, href: `/?${asked}`, "data-link": true, title: `Only ${filter}` }, text);
+}
+
 function hit(one) {
   const title = marked(one.title);
   return h("li", {},
@@ -72,7 +84,8 @@ function hit(one) {
     h("p", { class: "row small soft" },
       h("span", { class: "meter", role: "img", "aria-label": `relevance ${percent(one.relevance)}` }, h("i", { style: { width: percent(one.relevance).replace(" ", "") } })),
       h("span", {}, `relevance ${percent(one.relevance)}`),
-      one.numbers.slice(0, 3).map(([name]) => h("span", { class: "badge" }, name)),
+      one.numbers.slice(0, 3).map(([name]) => narrower(`number:${name}`, name, "badge")),
+      narrower(`site:${siteOf(one.url)}`, siteOf(one.url), "badge"),
       h("span", {}, one.job), h("span", {}, when(one.fetched_at)),
       one.duplicates ? h("span", {}, `${one.duplicates} duplicate${one.duplicates > 1 ? "s" : ""} not shown`) : null));
 }

@@ -1,0 +1,66 @@
+"""Crawls that were started from the page: processes of their own that go on without us."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+LOG = "crawl.log"
+TOLD_BYTES = 20_000
+
+
+class Starts:
+    """Starts crawls, and knows how the starting went."""
+
+    def __init__(self) -> None:
+        self._started: dict[str, tuple[subprocess.Popen[bytes], Path]] = {}
+
+    def start(self, job: str, folder: Path, arguments: Mapping[str, str]) -> None:
+        """Start ``scrapy crawl treasure`` for *job*; its log is in *folder*."""
+        command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
+        for name, value in arguments.items():
+            command += ["-a", f"{name}={value}"]
+        log = folder / LOG
+        # A mistake that is found before Scrapy logs is told to the standard error.
+        with log.open("ab") as file:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+                start_new_session=True,
+                env=os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"},
+            )
+        self._started[job] = process, log
+        # Somebody has to wait for it, or it stays in the process table as long as we run.
+        Thread(target=process.wait, name=f"wait for {job}", daemon=True).start()
+
+    def state(self, job: str) -> dict[str, Any] | None:
+        """Return how *job* is; None when it was not started here."""
+        if job not in self._started:
+            return None
+        process, log = self._started[job]
+        code = process.poll()
+        state = "running" if code is None else "failed" if code else "ended"
+        return {
+            "job": job,
+            "state": state,
+            "log": str(log),
+            "told": _last_line(log) if state == "failed" else "",
+        }
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line that says something."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - TOLD_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:500]
