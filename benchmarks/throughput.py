@@ -1,0 +1,361 @@
+"""Pages a second and CPU a page: Treasure in full against bare Scrapy that analyses nothing.
+
+    python benchmarks/throughput.py [--quick] [--json] [--pages 1000] [--rounds 3]
+
+All crawlers fetch the same generated site (benchmarks/site.py) from the same server on a core of
+its own, in turns, several times:
+
+  a  Scrapy with its defaults and LinkExtractor; nothing analysed, nothing stored
+  b  Scrapy tuned: needless middlewares off, links by lxml, a cheap fingerprint
+  c  Treasure in full: judge, D-numbers, T-Graph and learned scores, explanations, an embedded
+     frontier on disk, all HTML compressed in SQLite
+  p  c with the papers' own strategy (treasure-paper), where --paper asks for it
+  r  scrapy-redis, where it is installed and --redis asks for it
+  d  two processes like c on one Redis frontier and one PostgreSQL, where --several asks for it
+
+CPU is user and system time of the crawler's process from a fifth of the pages to the end: what
+is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it says more than pages a second. Main texts and the search index are made in a process of
+their own (or by `treasure refresh`) and do not count here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+TOPIC = "astronomy"
+CORES = sorted(os.sched_getaffinity(0))
+WARM_UP = 5
+NAMES = {
+    "a": "Scrapy, defaults",
+    "b": "Scrapy, tuned",
+    "c": "Treasure in full",
+    "p": "Treasure, papers' strategy",
+    "r": "scrapy-redis",
+    "d": "Treasure, 2 processes",
+}
+
+
+def main() -> int:
+    """Run all crawlers in turns and print what they took."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="200 pages, one round of a and c")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--pages", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--paper", action="store_true", help="also the papers' strategy")
+    parser.add_argument("--redis", action="store_true", help="also scrapy-redis")
+    parser.add_argument("--several", action="store_true", help="also two processes")
+    parser.add_argument("--only", default="", help="letters of the crawlers to run")
+    parser.add_argument("--profile", default="", help="file for the cProfile of c")
+    parser.add_argument("--child", default="", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        print(json.dumps(crawl(json.loads(args.child))))
+        return 0
+    if args.quick:
+        args.pages, args.rounds = 200, 1
+    letters = "ac" if args.quick else "abc"
+    letters += "p" * args.paper + "r" * args.redis + "d" * args.several
+    found = compare(args.only or letters, args.pages, args.rounds, args.profile)
+    if args.json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found)
+    return 0
+
+
+def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, Any]:
+    from benchmarks import site as sites
+
+    runs: dict[str, list[dict[str, float]]] = {letter: [] for letter in letters}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="throughput-")))
+        site = sites.make(folder / "site", int(pages * 1.5), max(50, pages // 20))
+        server = stack.enter_context(site.served(CORES[-1] if len(CORES) > 1 else None))
+        places: dict[str, str] = {}
+        if set(letters) & set("dr"):
+            places["redis"] = stack.enter_context(_redis(folder))
+        if "d" in letters:
+            places["postgres"] = stack.enter_context(_postgres())
+        for _ in range(rounds):
+            for letter in letters:
+                task = {
+                    "letter": letter,
+                    "pages": pages,
+                    "seed": site.url(0),
+                    "examples": [str(folder / "site" / "p" / "0.html")],
+                    "folder": str(folder / uuid4().hex),
+                    "profile": profile,
+                    **places,
+                }
+                runs[letter].append(_run(task))
+    found: dict[str, Any] = {"server": server, "pages": pages, "rounds": rounds}
+    for letter, results in runs.items():
+        found[letter] = {
+            "name": NAMES[letter],
+            "pages": results[0]["pages"],
+            "cpu_ms": [1000 * r["cpu"] / r["pages"] for r in results],
+            "pages_per_s": [r["pages"] / r["seconds"] for r in results],
+            "stall_ms": max(r.get("stall", 0.0) for r in results) * 1000,
+        }
+    for other in ("a", "b", "r"):
+        if other in letters and "c" in letters:
+            found[f"c/{other}"] = _median(found[other]["cpu_ms"]) / _median(found["c"]["cpu_ms"])
+    if "d" in letters and "c" in letters:
+        found["d/c"] = _median(found["d"]["pages_per_s"]) / _median(found["c"]["pages_per_s"])
+    return found
+
+
+def show(found: dict[str, Any]) -> None:
+    print(f"{found['pages']} pages, {found['rounds']} rounds, server {found['server']}")
+    print(f"{'':29} {'CPU ms/page':>11}  {'least..most':>13}  {'pages/s':>7}  longest stall")
+    for letter in NAMES:
+        if letter in found:
+            row = found[letter]
+            cpu = row["cpu_ms"]
+            spread = f"{min(cpu):.1f}..{max(cpu):.1f}"
+            stall = f"{row['stall_ms']:.0f} ms" if row["stall_ms"] else ""
+            print(
+                f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}"
+                f"  {_median(row['pages_per_s']):7.0f}  {stall}"
+            )
+    for ratio, what in (
+        ("c/a", "times fewer CPU a page than Scrapy's defaults"),
+        ("c/b", "times fewer than tuned Scrapy"),
+        ("c/r", "times fewer than scrapy-redis"),
+        ("d/c", "times the pages/s of one process"),
+    ):
+        if ratio in found:
+            print(f"{ratio} {found[ratio]:.2f} {what}")
+
+
+def _run(task: dict[str, Any]) -> dict[str, float]:
+    """Crawl in a process of its own on the first core, or in two on all cores."""
+    several = task["letter"] == "d"
+    task["job"] = uuid4().hex
+    processes = []
+    for worker in range(2 if several else 1):
+        command = [sys.executable, __file__, "--child", json.dumps({**task, "worker": worker})]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        if not several:
+            os.sched_setaffinity(process.pid, {CORES[0]})
+        processes.append(process)
+    answers = [process.communicate()[0] for process in processes]
+    if any(process.returncode for process in processes):
+        raise SystemExit(f"The crawler {NAMES[task['letter']]!r} failed; its log is above.")
+    results = [json.loads(answer.decode().splitlines()[-1]) for answer in answers]
+    shutil.rmtree(task["folder"], ignore_errors=True)
+    return {
+        "pages": sum(r["pages"] for r in results),
+        "cpu": sum(r["cpu"] for r in results),
+        "seconds": max(r["ended"] for r in results) - min(r["began"] for r in results),
+        "stall": max(r.get("stall", 0.0) for r in results),
+    }
+
+
+# -- in the crawler's process
+
+
+def crawl(task: dict[str, Any]) -> dict[str, float]:
+    """Run one crawler to its end; return pages and seconds."""
+    from scrapy import signals
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    settings, spider, arguments = _crawler(task)
+    process = AsyncCrawlerProcess({"LOG_LEVEL": "WARNING", **settings})
+    crawler = process.create_crawler(spider)
+    marks: dict[str, float] = {}
+    profiler = None
+    if task["profile"] and task["letter"] in "cp":
+        import cProfile
+
+        profiler = cProfile.Profile(time.thread_time)
+
+    def arrived() -> None:
+        marks["arrived"] = marks.get("arrived", 0) + 1
+        if marks["arrived"] == task["pages"] // WARM_UP:
+            marks["cpu"], marks["began"] = _cpu(), time.time()
+            if profiler is not None:
+                profiler.enable()
+
+    crawler.signals.connect(arrived, signal=signals.response_received, weak=False)
+    process.crawl(crawler, **arguments)
+    process.start()
+    if profiler is not None:
+        profiler.disable()
+        profiler.dump_stats(task["profile"])
+    stats = crawler.stats.get_stats()
+    return {
+        "pages": marks["arrived"] - task["pages"] // WARM_UP,
+        "cpu": _cpu() - marks["cpu"],
+        "began": marks["began"],
+        "ended": time.time(),
+        "stall": stats.get("treasure/loop/longest_stall_seconds", 0.0),
+    }
+
+
+def _crawler(task: dict[str, Any]) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    if task["letter"] == "a":
+        settings = {"CLOSESPIDER_PAGECOUNT": task["pages"]}
+        return settings, _plain_spider(), {"seed": task["seed"]}
+    if task["letter"] == "b":
+        return _tuned(task["pages"]), _tuned_spider(), {"seed": task["seed"]}
+    if task["letter"] == "r":
+        redis = {
+            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+            "REDIS_URL": task["redis"],
+            "CLOSESPIDER_PAGECOUNT": task["pages"],
+        }
+        return redis, _plain_spider(), {"seed": task["seed"]}
+    return _treasure(task)
+
+
+def _treasure(task: dict[str, Any]) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    from treasure.spiders.treasure import TreasureSpider
+
+    several = task["letter"] == "d"
+    settings = {
+        "ADDONS": {"treasure.addon.TreasureAddon": 500},
+        "TREASURE_TOPIC": TOPIC,
+        "TREASURE_EXAMPLES": task["examples"],
+        "TREASURE_STRATEGY": "treasure-paper" if task["letter"] == "p" else "treasure",
+        "TREASURE_ALLOWED_NETWORKS": ["127.0.0.0/8"],
+        "TREASURE_HOST_DELAY_SECONDS": 0,
+        "TREASURE_MAX_PAGES": task["pages"],
+        "TREASURE_RUNS_DIR": task["folder"],
+        "TREASURE_REPOSITORY_HTML": "all",
+        "TREASURE_MAIN_TEXT": "later",
+        "TREASURE_PROGRESS": False,
+        "TREASURE_LATENCY_BACKOFF": 0,
+        "TREASURE_CONTACT": "benchmark@example.org",
+        "ROBOTSTXT_OBEY": True,
+    }
+    if several:
+        settings |= {
+            "TREASURE_FRONTIER": task["redis"],
+            "TREASURE_REPOSITORY": task["postgres"],
+            "TREASURE_JOB": task["job"],
+        }
+    return settings, TreasureSpider, {"seeds": task["seed"]}
+
+
+def _plain_spider() -> Any:
+    from scrapy import Request, Spider
+    from scrapy.linkextractors import LinkExtractor
+
+    class PlainSpider(Spider):
+        name = "plain"
+
+        async def start(self) -> Any:
+            yield Request(self.seed)
+
+        def parse(self, response: Any) -> Any:
+            for link in LinkExtractor().extract_links(response):
+                yield Request(link.url)
+
+    return PlainSpider
+
+
+def _tuned_spider() -> Any:
+    from lxml import html
+    from scrapy import Request, Spider
+
+    class TunedSpider(Spider):
+        name = "tuned"
+
+        async def start(self) -> Any:
+            yield Request(self.seed)
+
+        def parse(self, response: Any) -> Any:
+            tree = html.fromstring(response.body, base_url=response.url)
+            seen = set()
+            for link in tree.iter("a"):
+                address = link.get("href")
+                if address and address not in seen:
+                    seen.add(address)
+                    yield response.follow(address)
+
+    return TunedSpider
+
+
+def _tuned(pages: int) -> dict[str, Any]:
+    from treasure.addon import UNNEEDED_DOWNLOADER_MIDDLEWARES, UNNEEDED_SPIDER_MIDDLEWARES
+
+    return {
+        "CLOSESPIDER_PAGECOUNT": pages,
+        "CONCURRENT_REQUESTS": 32,
+        "CONCURRENT_ITEMS": 4,
+        "REQUEST_FINGERPRINTER_CLASS": "benchmarks.throughput.CheapFingerprint",
+        "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue",
+        "TELNETCONSOLE_ENABLED": False,
+        "DOWNLOADER_MIDDLEWARES": dict.fromkeys(UNNEEDED_DOWNLOADER_MIDDLEWARES),
+        "SPIDER_MIDDLEWARES": dict.fromkeys(UNNEEDED_SPIDER_MIDDLEWARES),
+    }
+
+
+class CheapFingerprint:
+    """Takes the address as it is for the request."""
+
+    def fingerprint(self, request: Any) -> bytes:
+        """Return the address."""
+        return request.url.encode()
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values)
+
+
+# -- servers of the fleet
+
+
+class _redis:
+    def __init__(self, folder: Path) -> None:
+        from tests.servers import RedisServer, free_port
+
+        if importlib.util.find_spec("redis") is None or not shutil.which("redis-server"):
+            raise SystemExit("This needs redis-server on the PATH and the Python package redis.")
+        self.server = RedisServer(folder, free_port())
+
+    def __enter__(self) -> str:
+        self.server.start()
+        return self.server.url
+
+    def __exit__(self, *error: object) -> None:
+        self.server.kill()
+
+
+def _postgres() -> Any:
+    from contextlib import contextmanager
+
+    from tests import servers
+
+    return contextmanager(servers.postgres_server.__wrapped__)()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
