@@ -26,9 +26,7 @@ def link_graph(web: ParsedWeb) -> dict[str, list[str]]:
         if answer.location:
             redirects[canonical(url)] = answer.location
         elif answer.page is not None:
-            page = answer.page
-            nofollow = bool(page.robots & {"nofollow", "none"})
-            links[page.url] = [] if nofollow else [k.url for k in page.links if not k.nofollow]
+            links[answer.page.url] = [link.url for link in answer.page.links]
 
     known = {canonical(url): url for url in links}
 
