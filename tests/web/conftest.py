@@ -1,18 +1,19 @@
 """A repository that a real crawl filled, and the application on top of it."""
 
-import threading
-import time
+import json
 
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 
 from tests.crawl.crawling import crawl, write_web
 from tests.crawl.test_crawl import COOKING, STARS, page
+from tests.web.chromium import browser, tab  # noqa: F401
+from tests.web.serving import serving
 from treasure.repository.store import Store
 from treasure.web.app import make_app
 
 TOKEN = "the-token-of-the-tests"
+TARGETS = ("stars", "comets", "unreachable", "lost")
 EVIL = (
     "<script>document.title = 'pwned'; fetch('/api/jobs')</script>"
     "<img src=x onerror=\"document.title='pwned'\"><svg onload=\"document.title='pwned'\">"
@@ -41,6 +42,8 @@ def crawled(tmp_path_factory):
         "http://a.test/evil": evil,
     }
     web = write_web(folder / "web.warc.gz", pages)
+    truth = {"name": "astronomy", "seeds": [], "targets": [f"http://a.test/{p}" for p in TARGETS]}
+    (folder / "topics.json").write_text(json.dumps([truth]))
     runs = folder / "runs"
     crawl(runs, "topic=astronomy", "seeds=http://a.test/", f"web={web}", "job=small")
     return runs
@@ -63,13 +66,5 @@ def client(store, crawled):
 def served(store, crawled):
     """Serve the application on a free port; return its address."""
     app = make_app(store, runs_dir=str(crawled), token=TOKEN)
-    config = uvicorn.Config(app, "127.0.0.1", 0, log_level="warning")
-    socket = config.bind_socket()
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{socket.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    with serving(app) as address:
+        yield address

@@ -50,6 +50,39 @@ def test_a_job_and_its_harvest(client):
     assert client.get("/api/jobs/small/events").status_code == 200
 
 
+def test_recall_is_told_where_the_web_knows_its_targets(client):
+    told = client.get("/api/jobs/small/harvest").json()["recall"]
+    assert (told["found"], told["targets"], told["recall"]) == (2, 4, 0.5)
+    assert told["curve"][0] == [0, 0.0]
+    assert told["curve"][-1] == [5, 0.5]
+
+
+def test_the_status_has_scores_and_pace(client):
+    detail = client.get("/api/jobs/small").json()
+    assert len(detail["workers"][0]["scores"]["counts"]) == 20
+    assert isinstance(detail["pace"], list)
+
+
+def test_the_tgraph_forms_ways(client):
+    graph = client.get("/api/jobs/small/tgraph").json()
+    near = graph["levels"][0]["shown"]
+    assert {url for node in near for url in node["destinations"]} >= set(graph["targets"]) > set()
+    assert [change["change"] for change in graph["journal"]] == [*range(graph["changes"], 0, -1)]
+    assert all(change["holds"] for change in graph["journal"] if change["action"] == "add")
+    drawn = client.get("/api/jobs/small/tgraph.svg")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert drawn.headers["Content-Security-Policy"].startswith("sandbox;")
+    assert drawn.text.startswith("<svg")
+
+
+def test_a_link_is_explained(client):
+    asked = {"url": "http://a.test/comets"}
+    told = client.get("/api/jobs/small/explain", params=asked).json()
+    assert {event["kind"] for event in told["events"]} >= {"scored", "taken"}
+    assert told["page"]["on_topic"]
+    assert client.get("/api/jobs/small/explain", params={"url": "ftp://x"}).status_code == 422
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [
@@ -60,6 +93,8 @@ def test_a_job_and_its_harvest(client):
         ("/api/jobs/none", 404),
         ("/api/jobs/none/harvest", 404),
         ("/api/jobs/%00", 404),
+        ("/api/jobs/none/tgraph.svg", 404),
+        ("/api/starts/none", 404),
         ("/api/nothing", 404),
         ("/static/none.js", 404),
         ("/api/search?page=0", 422),
@@ -69,6 +104,7 @@ def test_a_job_and_its_harvest(client):
 def test_rubbish_gets_one_sentence(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
     assert set(answer.json()) == {"status", "detail"}
 
 

@@ -1,48 +1,11 @@
 """The web page in a real Chromium. Screenshots are kept in artefacts/."""
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 
+from tests.web.chromium import needs_chromium, shot
 from tests.web.conftest import TOKEN
 
-ARTEFACTS = Path(__file__).parents[2] / "artefacts"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-
-if CHROMIUM is None and os.environ.get("CI") != "true":
-    pytest.skip("Chromium is not installed (Debian: chromium)", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(browser):
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    tab = context.new_page()
-    tab.errors = []
-    tab.on("pageerror", lambda error: tab.errors.append(str(error)))
-    yield tab
-    assert tab.errors == []
-    context.close()
-
-
-def shot(tab, name):
-    ARTEFACTS.mkdir(exist_ok=True)
-    tab.screenshot(path=str(ARTEFACTS / f"{name}.png"), full_page=True)
+pytestmark = needs_chromium
 
 
 def test_search_by_keyboard(tab, served):
@@ -98,7 +61,26 @@ def test_the_tgraph_shows_a_node(tab, served):
     tab.goto(f"{served}/crawls/small/tgraph")
     tab.click(".node >> nth=0")
     tab.wait_for_selector("text=DC, text around the links")
+    assert tab.locator(".ways path.on").count() > 0
     shot(tab, "tgraph")
+
+
+def test_every_score_of_a_link_is_told(tab, served):
+    tab.goto(f"{served}/?q=title:comets")
+    tab.click("a.title")
+    tab.click("text=Every score that its link was given")
+    tab.wait_for_selector("ol.way li >> text=Scored")
+    assert "http://a.test/stars" in tab.inner_text("main")
+    tab.fill("input[type=search]", "ftp://nothing")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector(".notice.bad")
+
+
+def test_a_search_is_narrowed_by_a_click(tab, served):
+    tab.goto(f"{served}/?q=comet")
+    tab.click("a.badge >> text=a.test >> nth=0")
+    tab.wait_for_selector("span.badge >> text=a.test")
+    assert tab.input_value("input[type=search]") == "comet site:a.test"
 
 
 def test_nothing_of_a_hostile_page_runs(tab, served):
@@ -118,7 +100,13 @@ def test_nothing_of_a_hostile_page_runs(tab, served):
     shot(tab, "hostile")
 
 
-@pytest.mark.parametrize("path", ["/", "/?q=comets", "/crawls", "/crawls/small", "/compare"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/", "/?q=comets", "/page/2", "/crawls", "/crawls/small", "/crawls/small/tgraph",
+        "/crawls/small/explain?url=http://a.test/comets", "/compare",
+    ],
+)  # fmt: skip
 def test_phone_width_needs_no_sideways_scrolling(browser, served, path):
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
     tab = context.new_page()
@@ -133,7 +121,16 @@ def test_phone_width_needs_no_sideways_scrolling(browser, served, path):
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/?q=comets", "/page/2", "/crawls", "/crawls/small", "/crawls/small/tgraph", "/compare"],
+    [
+        "/",
+        "/?q=comets",
+        "/page/2",
+        "/crawls",
+        "/crawls/small",
+        "/crawls/small/tgraph",
+        "/crawls/small/explain?url=http://a.test/comets",
+        "/compare",
+    ],
 )
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility(browser, served, path, scheme):

@@ -20,7 +20,9 @@ def test_a_change_needs_the_token(client, token):
     assert "token" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("origin", ["http://evil.test", "null", "http://testserver.evil.test"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.test", "null", "http://testserver.evil.test", "http://testserver:81"]
+)
 def test_a_change_from_another_origin_is_refused(client, origin):
     headers = {"X-Treasure-Token": TOKEN, "Origin": origin}
     assert client.post(ORDER[0], json=ORDER[1], headers=headers).status_code == 403

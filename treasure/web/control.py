@@ -69,15 +69,19 @@ def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
         raise JobError(f"There is a job {name!r} already. Choose another name.")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "seeds.txt").write_text("\n".join(seeds) + "\n", encoding="utf-8")
+    url = store.engine.url
     arguments = {
         "topic": new.topic,
         "seeds": str(folder / "seeds.txt"),
         "job": name,
         "max_pages": str(new.max_pages),
         "runs_dir": str(runs),
+        "repository": url.set(password=None).render_as_string(),
         **({"contact": new.contact} if new.contact else {}),
         **request.app.state.crawl_arguments,
     }
     starts: Starts = request.app.state.starts
-    starts.start(name, folder, arguments)
+    # Whoever lists processes reads arguments, but not the environment.
+    secrets = {"PGPASSWORD": str(url.password)} if url.password else {}
+    starts.start(name, folder, arguments, secrets)
     return starts.state(name) or {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,9 @@ class Starts:
     def __init__(self) -> None:
         self._started: dict[str, tuple[subprocess.Popen[bytes], Path]] = {}
 
-    def start(self, job: str, folder: Path, arguments: Mapping[str, str]) -> None:
+    def start(
+        self, job: str, folder: Path, arguments: Mapping[str, str], secrets: Mapping[str, str]
+    ) -> None:
         """Start ``scrapy crawl treasure`` for *job*; its log is in *folder*."""
         command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
         for name, value in arguments.items():
@@ -34,7 +37,7 @@ class Starts:
                 stdout=subprocess.DEVNULL,
                 stderr=file,
                 start_new_session=True,
-                env=os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"},
+                env={**os.environ, "SCRAPY_SETTINGS_MODULE": "treasure.settings", **secrets},
             )
         self._started[job] = process, log
         # Somebody has to wait for it, or it stays in the process table as long as we run.
@@ -51,16 +54,19 @@ class Starts:
             "job": job,
             "state": state,
             "log": str(log),
-            "told": _last_line(log) if state == "failed" else "",
+            "told": "" if code is None else _last_words(log),
         }
 
 
-def _last_line(log: Path) -> str:
-    """Return the last line that says something."""
+def _last_words(log: Path) -> str:
+    """Return the last error in a log; its last line when there is none."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - TOLD_BYTES))
             lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")[:500]
+    said = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in said if "ERROR: " in line or "CRITICAL: " in line]
+    words = (errors or said or [""])[-1]
+    return re.sub(r"^.*?(ERROR|CRITICAL): ", "", words)[:500]

@@ -43,7 +43,7 @@ async function started(place, name, address) {
     } catch (error) {
       const start = await get(`/api/starts/${encodeURIComponent(name)}`).catch(() => null);
       if (!start) throw error;
-      if (start.state === "failed") throw new Error(`${name} could not start. ${start.told} (${start.log})`);
+      if (start.state !== "running") throw new Error(`${name} could not start. ${start.told} Its log is ${start.log}`);
       if (!place.isConnected) throw error;
       if (!waiting.isConnected) place.append(waiting);
     }
@@ -99,7 +99,7 @@ function details(job, { curve, recall }, log, graph, name) {
       card("Waiting by host", bars(latest.largest_hosts || [])),
       card("T-Graph levels", levels(graph, name)),
       card("HTTP statuses", bars(job.statuses.map(([status, count]) => [status || "no response", count]))),
-      card("Fetched by host", bars(job.hosts.map(([host, count, found]) => [host, count, `(${percent(found / count)})`]))),
+      card("Fetched by host", bars(job.hosts.slice(0, 10).map(([host, count, found]) => [host, count, `(${percent(found / count)})`]))),
       card("Refused links, by rule", bars(added(job.workers, "refused")), why(name)),
       card("Pages by depth", bars(job.depths.map(([depth, count, found]) => [`depth ${depth}`, count, `(${percent(found / count)})`]))),
       card("Latest finds", finds(job.recent_finds)),

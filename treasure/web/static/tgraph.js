@@ -32,7 +32,7 @@ function show(body, graph, name, fill) {
   };
   const columns = [...graph.levels].reverse().filter((level) => level.nodes).map((level) => column(level, boxes, choose));
   columns.push(h("div", { class: "level" }, h("h3", {}, "Targets"), h("p", { class: "soft small" }, "pages on topic"), graph.targets.map((url) => {
-    const element = h("div", { class: "target", title: url }, outside(url, shortName(url)));
+    const element = h("div", { class: "target", title: url }, outside(url, shortName(url)), h("span", { class: "soft small" }, siteOf(url)));
     boxes.push({ element, level: 0, url });
     return element;
   })));
@@ -45,6 +45,8 @@ function show(body, graph, name, fill) {
   observer.observe(levels);
   return () => observer.disconnect();
 }
+
+const siteOf = (url) => (URL.canParse(url) ? new URL(url).host : "");
 
 function shortName(url) {
   try {
@@ -115,9 +117,9 @@ function journal(graph, name, fill) {
     } }, "Undo")
     : entry.by_hand ? h("span", { class: "badge" }, "by hand") : entry.holds ? "" : h("span", { class: "soft small" }, "changed since"));
   return h("section", { class: "card" }, h("h2", {}, "What the watchdog changed"),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Journal" }, h("table", {},
+    h("div", { class: "scroll journal", tabindex: 0, role: "region", "aria-label": "Journal" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { class: "n" }, "change"), h("th", { class: "n" }, "at page"), ["what", "node", "because", ""].map((text) => (text ? h("th", {}, text) : h("td", {}))))),
       h("tbody", {}, graph.journal.slice(0, 100).map((entry) => h("tr", {},
         h("td", { class: "n" }, number(entry.change)), h("td", { class: "n" }, number(entry.page)), h("td", {}, entry.action),
-        h("td", {}, String(entry.node)), h("td", {}, entry.reason), h("td", {}, undo(entry))))))));
+        h("td", {}, String(entry.node)), h("td", { class: "because" }, entry.reason), h("td", {}, undo(entry))))))));
 }
