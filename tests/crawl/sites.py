@@ -27,12 +27,16 @@ class Site:
     def __init__(self, pages: dict[str, str | Answer | Callable[[], Answer]]) -> None:
         self.pages = pages
         self.visits: list[Visit] = []
+        self.unplugged = False
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                if site.unplugged:
+                    self.close_connection = True
+                    return
                 agent = self.headers.get("User-Agent", "")
                 site.visits.append(Visit(time.monotonic(), self.path, agent))
                 status, headers, body = site.answer(self.path)
@@ -73,6 +77,14 @@ class Site:
         if isinstance(page, tuple):
             return page
         return 200, {"Content-Type": "text/html; charset=utf-8"}, page.encode()
+
+    def unplug(self) -> None:
+        """Answer nobody: every connection ends without a word."""
+        self.unplugged = True
+
+    def plug(self) -> None:
+        """Answer again."""
+        self.unplugged = False
 
     def __enter__(self) -> Site:
         self._thread.start()

@@ -16,10 +16,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from random import randbytes
 from typing import Any, NamedTuple, NoReturn
+from weakref import proxy
 
 import msgspec
 from rocksdict import (
@@ -120,6 +122,7 @@ class Batch:
     """Changes that are written together."""
 
     def __init__(self, shelf: Shelf) -> None:
+        shelf.mend()
         self.writes = WriteBatch(raw_mode=True)
         self._links, self._states, self._entries, self._hosts = shelf.handles
 
@@ -131,15 +134,18 @@ class Batch:
         """Keep where a link stands, without its place in the order."""
         self.writes.put(_KEY.pack(key), _STATE.pack(*state), self._states)
 
-    def put_link(self, key: int, state: State) -> None:
-        """Keep where a link stands and its place in the order."""
-        packed = _KEY.pack(key)
+    def put_link(self, key: int, state: State) -> bytes:
+        """Keep where a link stands and its place in the order; return its rank."""
+        packed, rank = _KEY.pack(key), state.rank
         self.writes.put(packed, _STATE.pack(*state), self._states)
-        self.writes.put(state.row, packed, self._links)
+        self.writes.put(_NUMBER.pack(state.number) + rank, packed, self._links)
+        return rank
 
-    def delete_place(self, state: State) -> None:
-        """Take a link's place in the order away."""
-        self.writes.delete(state.row, self._links)
+    def delete_place(self, state: State) -> bytes:
+        """Take a link's place in the order away; return its rank."""
+        rank = state.rank
+        self.writes.delete(_NUMBER.pack(state.number) + rank, self._links)
+        return rank
 
     def delete_link(self, state: State) -> None:
         """Take a link's place in the order and its text away."""
@@ -166,15 +172,16 @@ class Batch:
 class _Guard:
     """Says in our words what went wrong: RocksDB's errors are plain ``Exception``."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
 
     def __enter__(self) -> None:
-        pass
+        self.shelf.mend()
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
         if kind is Exception:
-            refuse(self.folder, error)
+            self.shelf.failed = True
+            refuse(self.shelf.folder, error)
 
 
 class Shelf:
@@ -182,18 +189,36 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._guard = _Guard(folder)
-        self._db: Any
+        self.failed = False
+        """Whether RocksDB met an error: it takes no more writes then until it is opened again."""
+        self.handles: list[Any] = []
+        self._guard = _Guard(proxy(self))  # a circle would keep the database open
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._db = Rdict(str(folder), _options(), column_families=_columns())
         except OSError as error:
             raise JobError(
                 f"The frontier folder {folder} cannot be used: {error.strerror}."
             ) from None
+        self._open()
+
+    def mend(self) -> None:
+        """Open the tables again after an error such as a full disk; what was written is there."""
+        if self.failed:
+            self._let_go()
+            self._open()
+
+    def _open(self) -> None:
+        self._db: Any
+        try:
+            self._db = Rdict(str(self.folder), _options(), column_families=_columns())
         except Exception as error:
-            refuse(folder, error)
+            refuse(self.folder, error)
+        self.failed = False
         self.handles = [self._db.get_column_family_handle(name) for name in TABLES]
+        self._links: Any
+        self._states: Any
+        self._entries: Any
+        self._hosts: Any
         tables: list[Any] = [self._db.get_column_family(name) for name in TABLES]
         self._links, self._states, self._entries, self._hosts = tables
         with self._guard:
@@ -293,11 +318,20 @@ class Shelf:
         """Make everything durable and let go of the files; once is enough."""
         if not self.handles:
             return
-        self.sync()
-        self.handles = []  # they would keep the database open
+        if not self.failed:
+            self.sync()
         (self.folder / "owner").unlink(missing_ok=True)
-        for table in (self._links, self._states, self._entries, self._hosts, self._db):
-            table.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self.handles:
+            self.handles = []  # they would keep the database open
+            tables = [self._links, self._states, self._entries, self._hosts, self._db]
+            self._links = self._states = self._entries = self._hosts = self._db = None
+            told = [Exception] if self.failed else []  # it says once more what failed
+            while tables:
+                with suppress(*told):
+                    tables.pop(0).close()
 
     def _claim(self) -> None:
         found = self._db.get(b"format")
