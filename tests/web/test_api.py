@@ -135,6 +135,8 @@ def test_orders_are_recorded(client, store):
     [
         ({"command": "explode"}, "There is no order 'explode'"),
         ({"command": "threshold", "arguments": ["high"]}, "threshold"),
+        ({"command": "seeds", "arguments": ["/etc/passwd"]}, "A seed is an address"),
+        ({"command": "undo", "arguments": ["x"]}, "number of a change"),
         ({}, "command"),
     ],
 )

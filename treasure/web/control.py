@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from treasure.config import TreasureConfig
-from treasure.errors import JobError
+from treasure.errors import ConfigError, JobError
 from treasure.orders import payload_of
 from treasure.seeds import read_seeds
 from treasure.topic_reader import read_topics
@@ -53,7 +54,8 @@ class NewCrawl(BaseModel):
 def order(store: Repository, job: Job, new: NewOrder) -> dict[str, Any]:
     """Record an order; the crawl obeys within a second or two."""
     _job(store, job)
-    payload = payload_of(new.command, new.arguments)
+    words = _addresses(new.arguments) if new.command == "seeds" else new.arguments
+    payload = payload_of(new.command, words)
     return {"order": store.order(job, new.command, payload, "web page")}
 
 
@@ -61,7 +63,7 @@ def order(store: Repository, job: Job, new: NewOrder) -> dict[str, Any]:
 def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
     """Check what was asked for, then start a crawl in a process of its own."""
     topics = read_topics(new.topic)
-    seeds = read_seeds(",".join(new.seeds.split()))
+    seeds = [seed for word in _addresses(new.seeds.split()) for seed in read_seeds(word)]
     runs = Path(request.app.state.runs_dir)
     name = new.job or f"{topics[0].name.split()[0].lower()}-{os.urandom(3).hex()}"
     folder = job_folder(TreasureConfig(runs_dir=str(runs)), name)
@@ -85,3 +87,11 @@ def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
     secrets = {"PGPASSWORD": str(url.password)} if url.password else {}
     starts.start(name, folder, arguments, secrets)
     return starts.state(name) or {}
+
+
+def _addresses(words: Sequence[str]) -> Sequence[str]:
+    """Let only addresses pass: elsewhere seeds may be a file, here it would be one of ours."""
+    for word in words:
+        if not word.lower().startswith(("http://", "https://")):
+            raise ConfigError(f"A seed is an address such as https://example.org/. Got {word!r}.")
+    return words
