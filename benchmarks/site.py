@@ -2,8 +2,9 @@
 
 Pages have 20 to 40 kB, some 1,500 words, about 60 links (a menu, lists, and links within
 paragraphs), headings, a footer, scripts and attributes, as measured on real pages. Words are drawn
-by their frequency in English, in pages about the topic also from the words of its Dewey class. Hosts are addresses of the loopback network, so that there can be many
-without name servers. nginx serves the files where it is installed, else a small asyncio server.
+by their frequency in English, in pages about the topic also from the words of its Dewey class.
+Hosts are addresses of the loopback network, so that there can be many without name servers. nginx
+serves the files where it is installed, else a small asyncio server.
 """
 
 from __future__ import annotations

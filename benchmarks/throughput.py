@@ -13,9 +13,11 @@ its own, in turns, several times:
   r  scrapy-redis, where it is installed and --redis asks for it
   d  two processes like c on one Redis frontier and one PostgreSQL, where --several asks for it
 
-CPU is user and system time of the crawler's process from a fifth of the pages to the end: what
-is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it says more than pages a second. Main texts and the search index are made in a process of
-their own (or by `treasure refresh`) and do not count here.
+CPU is user and system time of the crawler's process, all threads, from a fifth of the pages to the
+end: what is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it
+says more than pages a second. "Loop" is the share of the thread that runs the event loop. Main
+texts and the search index are made in a process of their own (or by `treasure refresh`) and do
+not count here.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
         server = stack.enter_context(site.served(CORES[-1] if len(CORES) > 1 else None))
         places: dict[str, str] = {}
         if set(letters) & set("dr"):
-            places["redis"] = stack.enter_context(_redis(folder))
+            places["redis"] = stack.enter_context(_Redis(folder))
         if "d" in letters:
             places["postgres"] = stack.enter_context(_postgres())
         for _ in range(rounds):
@@ -114,6 +116,7 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
             "name": NAMES[letter],
             "pages": results[0]["pages"],
             "cpu_ms": [1000 * r["cpu"] / r["pages"] for r in results],
+            "loop_ms": [1000 * r["loop"] / r["pages"] for r in results],
             "pages_per_s": [r["pages"] / r["seconds"] for r in results],
             "stall_ms": max(r.get("stall", 0.0) for r in results) * 1000,
         }
@@ -127,7 +130,9 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
 
 def show(found: dict[str, Any]) -> None:
     print(f"{found['pages']} pages, {found['rounds']} rounds, server {found['server']}")
-    print(f"{'':29} {'CPU ms/page':>11}  {'least..most':>13}  {'pages/s':>7}  longest stall")
+    print(
+        f"{'':29} {'CPU ms/page':>11}  {'least..most':>13}  {'loop':>6}  {'pages/s':>7}  longest stall"
+    )
     for letter in NAMES:
         if letter in found:
             row = found[letter]
@@ -135,7 +140,7 @@ def show(found: dict[str, Any]) -> None:
             spread = f"{min(cpu):.1f}..{max(cpu):.1f}"
             stall = f"{row['stall_ms']:.0f} ms" if row["stall_ms"] else ""
             print(
-                f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}"
+                f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}  {_median(row['loop_ms']):6.2f}"
                 f"  {_median(row['pages_per_s']):7.0f}  {stall}"
             )
     for ratio, what in (
@@ -167,6 +172,7 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
     return {
         "pages": sum(r["pages"] for r in results),
         "cpu": sum(r["cpu"] for r in results),
+        "loop": sum(r["loop"] for r in results),
         "seconds": max(r["ended"] for r in results) - min(r["began"] for r in results),
         "stall": max(r.get("stall", 0.0) for r in results),
     }
@@ -194,6 +200,7 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
         marks["arrived"] = marks.get("arrived", 0) + 1
         if marks["arrived"] == task["pages"] // WARM_UP:
             marks["cpu"], marks["began"] = _cpu(), time.time()
+            marks["loop"] = time.thread_time()
             if profiler is not None:
                 profiler.enable()
 
@@ -207,6 +214,7 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
     return {
         "pages": marks["arrived"] - task["pages"] // WARM_UP,
         "cpu": _cpu() - marks["cpu"],
+        "loop": time.thread_time() - marks["loop"],
         "began": marks["began"],
         "ended": time.time(),
         "stall": stats.get("treasure/loop/longest_stall_seconds", 0.0),
@@ -333,7 +341,7 @@ def _median(values: list[float]) -> float:
 # -- servers of the fleet
 
 
-class _redis:
+class _Redis:
     def __init__(self, folder: Path) -> None:
         from tests.servers import RedisServer, free_port
 

@@ -10,6 +10,7 @@ nested 100,000 deep are met in the wild.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import html_to_unicode
@@ -86,6 +87,12 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     else:
         walk.read_frames(tree.css("frame[src]"))
     return walk.page(html)
+
+
+@lru_cache(maxsize=4_096)
+def _names_navigation(name: str) -> bool:
+    """Whether an id or a class says that this is navigation; a site has few, page after page."""
+    return _NAVIGATION_NAMES.search(name) is not None
 
 
 def _not_too_deep(html: str) -> str:
@@ -260,8 +267,8 @@ class _Walk:
         classes = attributes.get("class") or ""
         step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}" if classes else tag
         if (
-            (name and _NAVIGATION_NAMES.search(name))
-            or (classes and _NAVIGATION_NAMES.search(classes))
+            (name and _names_navigation(name))
+            or (classes and _names_navigation(classes))
             or attributes.get("role") in _NAVIGATION_ROLES
         ):
             self.navigation += 1

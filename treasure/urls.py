@@ -68,6 +68,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _RELATIVE = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9_~./-]*+", re.ASCII)
 
 
+@lru_cache(maxsize=1 << 15)
 def url_key(url: str) -> int:
     """Return the key of a canonical URL: 64 bits, signed."""
     return int.from_bytes(

@@ -90,9 +90,9 @@ class EmbeddedFrontier:
                 arrivals += 1
                 states[key] = state
                 batch.put_entry(state.arrival, entry)
-                batch.put_link(key, state)
+                rank = batch.put_link(key, state)
                 change = changes.setdefault(host, _Change())
-                change.added.add(state.rank)
+                change.added.add(rank)
                 change.links += 1
                 continue
             if raw:
@@ -299,14 +299,13 @@ class EmbeddedFrontier:
             return state
         old, order = state, self._rate * state.sequence - score
         state = state._replace(score=score, order=order)
-        batch.delete_place(old)
-        batch.put_link(key, state)
+        before, after = batch.delete_place(old), batch.put_link(key, state)
         host = self._turns.by_number[state.number]
         change = changes.setdefault(host, _Change())
-        change.removed.add(old.rank)
-        change.added.discard(old.rank)
-        change.added.add(state.rank)
-        change.removed.discard(state.rank)
+        change.removed.add(before)
+        change.added.discard(before)
+        change.added.add(after)
+        change.removed.discard(after)
         return state
 
     def _removed(self, batch: Batch, changes: dict[Host, _Change], key: int, state: State) -> None:
