@@ -18,6 +18,7 @@ def test_search_by_keyboard(tab, served):
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("ol.way li")
+    tab.wait_for_selector("svg[aria-label^=Galaxy] circle")
     shot(tab, "page")
 
 
@@ -71,6 +72,8 @@ def test_every_score_of_a_link_is_told(tab, served):
     tab.click("text=Every score that its link was given")
     tab.wait_for_selector("ol.way li >> text=Scored")
     assert "http://a.test/stars" in tab.inner_text("main")
+    assert tab.locator(".features .bar").count() > 0
+    shot(tab, "explain")
     tab.fill("input[type=search]", "ftp://nothing")
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".notice.bad")

@@ -9,7 +9,8 @@ const BOTTOM = 24;
 function nice(most) {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= most);
+  // Quarters of these are round numbers, too.
+  return [1.2, 2, 4, 8, 12].map((step) => step * power).find((step) => step >= most);
 }
 
 // series: [{name, points: [[x, y], ...], dashed}]
@@ -120,4 +121,23 @@ export function galaxy(plot) {
   });
   return h("svg", { class: "chart", viewBox: `0 0 ${wide} ${high}`, role: "img",
     "aria-label": "Galaxy: Dewey numbers of the page's words against their length" }, parts);
+}
+
+const STRONGEST = 8;
+
+// features: {name: [value, weight] or {value, weight}}; what spoke most for and against a link
+export function contributions(features) {
+  const rows = Object.entries(features)
+    .map(([name, given]) => [name, ...(Array.isArray(given) ? given : [given.value || 0, given.weight || 0])])
+    .map(([name, value, weight]) => ({ name, value, weight, share: value * weight }))
+    .filter((row) => row.share)
+    .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
+    .slice(0, STRONGEST);
+  if (!rows.length) return null;
+  const most = Math.abs(rows[0].share);
+  return h("div", { class: "bars features" }, rows.map((row) => [
+    h("span", { class: "name" }, row.name.replaceAll("_", " ")),
+    h("span", { class: "bar" }, h("i", { class: row.share < 0 ? "against" : "", style: { width: `${(100 * Math.abs(row.share)) / most}%` } })),
+    h("span", { class: "count" }, `${row.value.toFixed(2)} × ${row.weight.toFixed(2)} = ${row.share.toFixed(2)}`),
+  ]));
 }

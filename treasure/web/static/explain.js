@@ -1,7 +1,6 @@
 // Why a link was followed, waits or was refused: every score it was ever given.
+import { contributions } from "./charts.js";
 import { get, h, notice, outside, percent } from "./dom.js";
-
-const STRONGEST = 8;
 
 export async function explain(place, name) {
   const address = new URLSearchParams(location.search).get("url") || "";
@@ -58,20 +57,4 @@ function said(event) {
   if (event.kind === "explained") return "Fetched; these features spoke for and against it";
   const passed = event.passed_over ? `; ${event.passed_over} better hosts had to wait` : "";
   return ["Taken with ", score(event.score), ` + ${event.ageing.toFixed(4)} for waiting: ${event.explored ? "drawn at random, to explore" : "it was its turn"}${passed}`];
-}
-
-function contributions(features) {
-  const rows = Object.entries(features)
-    .map(([name, given]) => [name, ...(Array.isArray(given) ? given : [given.value || 0, given.weight || 0])])
-    .map(([name, value, weight]) => ({ name, value, weight, share: value * weight }))
-    .filter((row) => row.share)
-    .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
-    .slice(0, STRONGEST);
-  if (!rows.length) return null;
-  const most = Math.abs(rows[0].share);
-  return h("div", { class: "bars features" }, rows.map((row) => [
-    h("span", { class: "name" }, row.name.replaceAll("_", " ")),
-    h("span", { class: "bar" }, h("i", { class: row.share < 0 ? "against" : "", style: { width: `${(100 * Math.abs(row.share)) / most}%` } })),
-    h("span", { class: "count" }, `${row.value.toFixed(2)} × ${row.weight.toFixed(2)} = ${row.share.toFixed(2)}`),
-  ]));
 }

@@ -1,4 +1,4 @@
-import { bars, galaxy } from "./charts.js";
+import { bars, contributions, galaxy } from "./charts.js";
 import { add, get, h, number, outside, percent, size, when } from "./dom.js";
 
 export async function page(place, id) {
@@ -12,9 +12,9 @@ export async function page(place, id) {
     h("span", { class: "soft small" }, `${when(found.fetched_at)} · HTTP ${found.status || "–"} · ${size(found.size)} · ${found.language || "language unknown"}`)),
     found.failure ? h("p", { class: "notice bad" }, found.failure) : null,
     section("Why it is where it is", why(id, found)),
-    section("How it was reached", reached(id), h("p", { class: "small" }, because(found.job, found.url, "Every score that its link was given"))),
+    section("How it was reached", reached(id), guessed(found), h("p", { class: "small" }, because(found.job, found.url, "Every score that its link was given"))),
     h("div", { class: "grid" },
-      section("Its links", links(id, found.job)),
+      section("Its links", links(id, found)),
       section("Measured", h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measurements" }, h("table", {}, h("tbody", {}, measured(found)))))),
     section("Text", h("pre", { class: "text", tabindex: 0 }, found.text || "The text of pages off topic is not kept.")),
     original(id),
@@ -65,10 +65,15 @@ function reached(id) {
 
 const because = (job, url, text) => h("a", { href: `/crawls/${encodeURIComponent(job)}/explain?${new URLSearchParams({ url })}`, "data-link": true }, text);
 
-function links(id, job) {
+function guessed(found) {
+  const parts = contributions((found.explanation || {}).features || {});
+  return parts ? [h("p", { class: "small soft" }, "What spoke for its link, and against it, before it was fetched"), parts] : null;
+}
+
+function links(id, { job, on_topic: kept }) {
   return later(async () => {
     const all = await get(`/api/pages/${id}/links`);
-    if (!all.length) return h("p", { class: "soft" }, "Links are kept for pages on topic.");
+    if (!all.length) return h("p", { class: "soft" }, kept ? "It has none that may be followed." : "Links are kept for pages on topic.");
     const rows = all.slice(0, 30).map((link) => [because(job, link.url, link.anchor || link.url), link.score]);
     return [h("p", { class: "soft small" }, `${number(all.length)} links, best first`), bars(rows, { format: (value) => value.toFixed(2) })];
   });
@@ -79,13 +84,13 @@ function measured(found) {
     job: found.job, depth: found.depth, "score before": found.score.toFixed(4), ageing: found.ageing.toFixed(4),
     "drawn to explore": found.explored ? "yes" : "no", "hosts passed over": found.passed_over,
     "T-Graph node": found.graph_node || "–", "canonical address": found.canonical_url || "–",
-    seconds: found.seconds.toFixed(3), ...flat(found.explanation || {}),
+    seconds: found.seconds.toFixed(3), ...flat({ ...found.explanation, features: null }),
   };
   return Object.entries(rows).map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, String(value))));
 }
 
 function flat(object, prefix = "") {
-  return Object.fromEntries(Object.entries(object).flatMap(([name, value]) =>
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null).flatMap(([name, value]) =>
     value && typeof value === "object" && !Array.isArray(value)
       ? Object.entries(flat(value, `${prefix}${name} `))
       : [[`${prefix}${name}`, typeof value === "number" ? +value.toFixed(4) : Array.isArray(value) ? value.join(", ") : value]]));

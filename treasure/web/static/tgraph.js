@@ -25,10 +25,12 @@ function show(body, graph, name, fill) {
   }
   const detail = h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, "A node"), h("p", { class: "soft" }, "Choose a node to see its five components. Lines lead to the pages that its links reach."));
   const boxes = [];
+  let chosen = null;
   const choose = (box) => {
+    chosen = box;
     for (const one of boxes) if (one.node) one.element.setAttribute("aria-pressed", String(one === box));
     describe(box.node, detail);
-    draw(box);
+    draw();
   };
   const columns = [...graph.levels].reverse().filter((level) => level.nodes).map((level) => column(level, boxes, choose));
   columns.push(h("div", { class: "level" }, h("h3", {}, "Targets"), h("p", { class: "soft small" }, "pages on topic"), graph.targets.map((url) => {
@@ -39,9 +41,9 @@ function show(body, graph, name, fill) {
   const lines = h("svg", { class: "ways", "aria-hidden": "true" });
   const levels = h("div", { class: "levels card", tabindex: 0, role: "region", "aria-label": "Levels" }, lines, columns);
   const edges = ways(boxes);
-  const draw = (chosen = null) => drawWays(levels, lines, edges, chosen);
+  const draw = () => drawWays(levels, lines, edges, chosen);
   refill(body, head, levels, detail, journal(graph, name, fill));
-  const observer = new ResizeObserver(() => draw());
+  const observer = new ResizeObserver(draw);
   observer.observe(levels);
   return () => observer.disconnect();
 }
