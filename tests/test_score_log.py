@@ -22,7 +22,8 @@ def record(log: ScoreLog, page_url: str, scores: dict[str, float], now: float, *
     rescored = {url_key(A): changed["a"]} if changed else {}
     keys = np.array([url_key(url) for url in scores])
     values = np.array([[1.0, score] for score in scores.values()])
-    measured = Measured(["bias", "anchor"], np.array([-2.0, 0.5]), keys, values)
+    nodes = np.arange(len(scores)) + 7
+    measured = Measured(["bias", "anchor"], np.array([-2.0, 0.5]), keys, values, nodes)
     decision = Decision(Verdict(0.7, True), links, list(scores.values()), rescored)
     log.scored(page, page.links, decision, measured, now)
 
@@ -47,6 +48,7 @@ def test_a_link_has_a_history(tmp_path: Path) -> None:
         0.7,
     )
     assert scored.anchor == "mars"
+    assert scored.node == 7
     assert scored.features == {"bias": (1.0, -2.0), "anchor": (0.25, 0.5)}
     assert (changed.kind, changed.page, changed.score) == ("changed", "http://x.org/2", 0.75)
     assert taken.kind == "taken"

@@ -41,7 +41,7 @@ def _event(given: Given) -> dict[str, Any]:
     if given.page:
         event |= {"page": given.page, "relevance": given.relevance}
     if given.kind == "scored":
-        event |= {"anchor": given.anchor, "features": given.features}
+        event |= {"anchor": given.anchor, "node": given.node, "features": given.features}
     if given.rule:
         event["rule"] = given.rule
     return event | dict(given.details)

@@ -48,6 +48,8 @@ class Block(msgspec.Struct):
     keys: bytes = b""
     scores: bytes = b""
     anchors: str = ""
+    nodes: bytes = b""
+    """T-Graph node of each link; -1 where none matched."""
     refused_page_of: bytes = b""
     refused_keys: bytes = b""
     refused_nofollow: bytes = b""
@@ -75,6 +77,7 @@ class _Open:
     keys: list[NDArray[np.int64]] = field(default_factory=list)
     scores: list[NDArray[np.float32]] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
+    nodes: list[NDArray[np.int32]] = field(default_factory=list)
     refused: list[tuple[int, int, bool]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
     changed: list[tuple[int, Mapping[int, float]]] = field(default_factory=list)
@@ -107,6 +110,10 @@ class ScoreLog:
         opened.keys.append(np.fromiter((url_key(link.url) for link in links), np.int64, len(links)))
         opened.scores.append(np.fromiter(decision.scores, np.float32, len(links)))
         opened.anchors += [link.anchor_text[:ANCHOR_CHARACTERS] for link in links]
+        nodes = measured.nodes if measured is not None else None
+        if nodes is None or len(nodes) != len(links):
+            nodes = np.full(len(links), -1)
+        opened.nodes.append(nodes.astype(np.int32))
         if len(links) < len(offered):
             admitted = {link.url for link in links}
             opened.refused += [
@@ -166,6 +173,7 @@ def _closed(opened: _Open) -> Block:
         anchor.replace(_SEPARATOR, " ").encode("utf-8", "replace").decode()
         for anchor in opened.anchors
     )
+    block.nodes = b"".join(nodes.tobytes() for nodes in opened.nodes)
     refused = list(zip(*opened.refused, strict=True)) or [(), (), ()]
     block.refused_page_of = np.array(refused[0], np.int32).tobytes()
     block.refused_keys = np.array(refused[1], np.int64).tobytes()
@@ -219,6 +227,8 @@ class Given:
     relevance: float = 0.0
     """Of the page."""
     anchor: str = ""
+    node: int = -1
+    """The T-Graph node that matched best; -1 when none did."""
     rule: str = ""
     features: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Value and weight of each feature."""
@@ -240,6 +250,7 @@ def _events(block: Block, key: int) -> Iterator[Given]:
         page_of = np.frombuffer(block.page_of, np.int32)
         scores = np.frombuffer(block.scores, np.float32)
         anchors = block.anchors.split(_SEPARATOR)
+        nodes = np.frombuffer(block.nodes, np.int32)
         for row in rows.tolist():
             place = int(page_of[row])
             url, relevance, then, _ = block.pages[place]
@@ -250,6 +261,7 @@ def _events(block: Block, key: int) -> Iterator[Given]:
                 round(float(scores[row]), 6),
                 relevance,
                 anchors[row],
+                int(nodes[row]) if nodes.size else -1,
                 features=_features(block, place, key),
             )
     changed = np.frombuffer(block.changed_keys, np.int64)

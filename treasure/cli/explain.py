@@ -61,6 +61,7 @@ def _told(event: dict[str, Any]) -> str:
         return (
             f"scored  {event['score']:.4f} by {event['page']} (relevance {event['relevance']:.2f})"
             f" through {event['anchor']!r}"
+            + (f", T-Graph node {event['node']}" if event["node"] >= 0 else "")
         )
     if kind == "changed":
         return f"changed {event['score']:.4f} after {event['page']} was read"

@@ -63,6 +63,8 @@ class Measured(NamedTuple):
     weights: NDArray[np.float64]
     keys: NDArray[np.int64]
     values: NDArray[np.float64]
+    nodes: NDArray[np.int64] | None = None
+    """T-Graph node of each link that was scored, in their order; -1 where none matched."""
 
 
 class Strategy(ABC):

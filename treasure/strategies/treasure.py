@@ -98,6 +98,7 @@ class Treasure(Strategy):
         self._changed: dict[int, float] = {}
         self._latest: NDArray[np.float64] = np.empty((0, 0))
         self._measured: Measured | None = None
+        self._nodes: NDArray[np.int64] | None = None
         self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
         for page in brief.examples:
             self._witness(page, 1.0, 0.0, page.links)
@@ -175,7 +176,11 @@ class Treasure(Strategy):
         if touched.size:
             column["score"][touched] = column["sent"][touched] = self._chance(touched)
             self._measured = Measured(
-                tuple(PRIOR), self.model.weights.copy(), column["key"][touched], self._latest
+                tuple(PRIOR),
+                self.model.weights.copy(),
+                column["key"][touched],
+                self._latest,
+                self._nodes,
             )
         scores = []
         for link in links:
@@ -276,9 +281,11 @@ class Treasure(Strategy):
     def _graph(self, page: Page, links: Sequence[Link]) -> tuple[list[float], list[float]]:
         """Return how near to a target the T-Graph sees each link, and how that went before."""
         graph = self.brief.graph
+        self._nodes = None
         if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
             return [0.0] * len(links), [0.0] * len(links)
         matches = graph.match(page, links)
+        self._nodes = matches.node
         nearness = matches.best / np.maximum(matches.distance, 1)
         success = np.where(matches.node >= 0, matches.success, 0.0)
         return nearness.tolist(), success.tolist()
