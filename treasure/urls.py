@@ -149,6 +149,8 @@ def _settled(url: str) -> str:
             written = str(canonicalize_url(url))
         except (ValueError, UnicodeError):
             return ""
+        if len(written) > MAX_URL_CHARACTERS:  # percent codes are longer than what they stand for
+            return ""
         if written == url:
             return url
         url = written

@@ -84,6 +84,7 @@ def test_a_million_links_and_a_hundred_thousand_levels():
 @given(soup(rubbish.URLS), soup(rubbish.URLS))
 @example("http://a.test/", "http://[::1")
 @example("http://a.test/", "//\\")
+@example("http://a.test/" + "\u00fc" * 2_000, "\u00fc" * 2_000)
 def test_addresses(base, href):
     joined = join("http://a.test/dir/page", href)
     for address in (joined, canonical(base), join(canonical(base) or "http://b.test/", href)):
@@ -230,6 +231,7 @@ def test_archives(folder, data, packed):
         web.follow(url)
 
 
+@example(b"(\xb5/\xfd\xc0`g\x00\x15\x07\x00\xb2\x0e*")  # claims to be of many gigabytes
 @bounded
 @given(damaged(TGraph.empty(Topic("stars", numbers=("520",)), levels=3, threshold=0.1).to_bytes()))
 def test_graphs(data):

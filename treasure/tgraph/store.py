@@ -31,6 +31,8 @@ FORMAT = "treasure-tgraph"
 VERSION = 1
 JOB_STATE = "tgraph"
 """Under this name a job keeps its graph among its states."""
+MAX_UNPACKED_BYTES = 1_000_000_000
+"""What a damaged file claims beyond this is not believed."""
 _COLUMNS = ("number", "distance", "fetches", "hits", "used", "dead")
 
 
@@ -90,6 +92,10 @@ def to_bytes(graph: TGraph) -> bytes:
 def from_bytes(data: bytes, origin: str = "The stored T-Graph") -> TGraph:
     """Return the graph that ``to_bytes`` wrote."""
     try:
+        if zstandard.frame_content_size(data) > MAX_UNPACKED_BYTES:
+            raise zstandard.ZstdError(
+                f"it says that it is larger than {MAX_UNPACKED_BYTES:,} bytes"
+            )
         plain = zstandard.ZstdDecompressor().decompress(data)
         content = msgspec.json.decode(plain)
     except (zstandard.ZstdError, msgspec.DecodeError, UnicodeDecodeError) as error:
