@@ -16,6 +16,7 @@ Crawls whose order must be the same every run fit where they stand.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -53,6 +54,8 @@ REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
 """Pages seen so far that stand for the rest of the web when a model is fitted."""
+ALWAYS = 20
+"""Texts of common English that stay in, whatever was seen."""
 FEW = 15
 """Pages, seen or given, without which examples cannot be told from anything."""
 ENOUGH = 100
@@ -239,7 +242,7 @@ class Judge:
         examples = [list(texts) for texts in self._examples]
         seen, given = list(self._unlabelled), list(self._negatives)
         # Common English stands for the web until enough of the web was seen.
-        english = english_texts()[: max(0, ENOUGH - len(seen))]
+        english = english_texts()[: max(ALWAYS, ENOUGH - len(seen))]
 
         def model(index: int, models: list[PageModel]) -> PageModel:
             others = [t for i, texts in enumerate(examples) if i != index for t in texts]
@@ -248,13 +251,12 @@ class Judge:
             prior = fit([], [], doubt[:0], frequencies, self._priors[index])
             if len(given) + len(others) + len(seen) < FEW:
                 return prior
-            # A model of few pages knows less of what may be on topic than the topic's own words.
-            trust = len(seen) / (len(seen) + ENOUGH)
+            # Both must find a page likely before it is doubted as a negative: a model that decides
+            # alone what it learns from ends up believing that everything is on topic.
             told = models[index] if models else prior
             for place, text in enumerate(seen, len(negatives) - len(seen)):
                 own = prior.probability(prior.margin(text))
-                learned = told.probability(told.margin(text))
-                doubt[place] = own + trust * (learned - own)
+                doubt[place] = math.sqrt(own * told.probability(told.margin(text)))
             return fit(examples[index], negatives, doubt, frequencies, self._priors[index])
 
         def work() -> list[PageModel]:

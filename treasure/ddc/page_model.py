@@ -27,6 +27,8 @@ PRIOR_CENTRE, PRIOR_SLOPE = 0.055, 55.0
 PRIOR_SCALE = 3.0
 COST = 10.0
 LEAVE_OUT = 0.7
+LEARNED = 0.6
+"""What the learned opinion counts beside the prior's, which no example can lead astray."""
 MIN_WIDTH = 0.5
 
 Floats = NDArray[np.float64]
@@ -234,7 +236,20 @@ def fit(
         left_out[: len(positives)], left_out[len(positives) :], weights[len(positives) :]
     )
     direction = learned[:-1] + PRIOR_SCALE * learned[-1] * prior
-    return PageModel(direction, idf, unseen, centre, slope)
+    # Log-odds of both opinions, averaged; their scores are linear, so one vector holds the sum.
+    # A prior that does not recognise the examples has no say.
+    raw = rows[: len(positives)] @ prior
+    recognised = float(np.mean(1.0 / (1.0 + np.exp(-PRIOR_SLOPE * (raw - PRIOR_CENTRE)))))
+    share = (1.0 - LEARNED) * recognised
+    own, prior_slope = (1.0 - share) * slope, share * PRIOR_SLOPE
+    total = own + prior_slope
+    return PageModel(
+        (own * direction + prior_slope * prior) / total,
+        idf,
+        unseen,
+        (own * centre + prior_slope * PRIOR_CENTRE) / total,
+        total,
+    )
 
 
 def balanced(labels: Floats, weights: Floats) -> Floats:
@@ -269,5 +284,4 @@ def _calibration(positive: Floats, negative: Floats, weights: Floats) -> tuple[f
     share = np.cumsum(weights[order]) / weights.sum()
     low = float(negative[order][np.searchsorted(share, 0.95)])
     high = float(np.quantile(positive, 0.25))
-    width = max(high - low, MIN_WIDTH)
-    return high - width / 2, 4.0 / width
+    return (low + high) / 2, 4.0 / max(abs(high - low), MIN_WIDTH)
