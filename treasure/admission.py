@@ -108,6 +108,14 @@ class Admission:
             rule = self._verdicts[url] = self._address_rule(url)
         return rule or self._budget_rule(url)
 
+    def off_limits(self, url: str) -> str:
+        """Return why we never go to *url* by a redirect or for a sitemap; empty when we may.
+
+        Its ending is no reason: a sitemap may well be a .gz, and a redirect's target any page.
+        """
+        rule = self.refusal(url)
+        return "" if rule == "file type" else rule
+
     def count(self, url: str, pages: int = 1) -> None:
         """Count fetched pages against the budgets; also what earlier runs of the job fetched."""
         if self.max_pages_per_host:

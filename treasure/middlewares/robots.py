@@ -170,7 +170,7 @@ class RobotsMiddleware:
                 [
                     Entry(url, lease.score, lease.entry.depth, origin, meta={SITEMAP: 0})
                     for url in addresses[:MAX_SITEMAPS]
-                    if url and not bench.admission.blocked(url)
+                    if url and not bench.admission.off_limits(url)
                 ]
             )
 

@@ -16,6 +16,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response, TextResponse
 
 from treasure import failures
+from treasure.addon import workbench_of
 from treasure.config import PREFIX, TreasureConfig
 from treasure.errors import ConfigError, UnreadablePageError, UserError, did_you_mean
 from treasure.extract import decode, read_page
@@ -181,9 +182,14 @@ class TreasureSpider(Spider):
                 [
                     Entry(listed.url, lease.score / 2, lease.entry.depth, response.url, meta=meta)
                     for listed in newest[:MAX_SITEMAPS]
+                    if not self._off_limits(listed.url)
                 ]
             )
         self._scheduler.done([lease.key])
+
+    def _off_limits(self, url: str) -> str:
+        bench = workbench_of(self.crawler)
+        return bench.admission.off_limits(url) if bench is not None else ""
 
     def _redirected(self, response: Response, lease: Lease, draft: Draft) -> None:
         """Queue where a redirect leads with the score of the link that led here."""
@@ -194,6 +200,8 @@ class TreasureSpider(Spider):
             draft.failure = "redirect without a usable address"
         elif hops > MAX_HOPS:
             draft.failure = f"more than {MAX_HOPS} redirects in a row"
+        elif rule := self._off_limits(target):
+            draft.failure = f"redirect to where we do not go ({rule})"
         else:
             entry = lease.entry
             meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), "hops": hops}
