@@ -42,6 +42,7 @@ def test_a_forged_line_is_indented(log):
     [
         "postgresql+psycopg://crawler:s3cret@db/x",
         "redis://:s3cret@cache:6379/0",
+        "redis://:p@s3cret@cache:6379/0",
         "https://name:s3cret@example.org/",
     ],
 )
@@ -50,6 +51,11 @@ def test_passwords_are_hidden(log, url):
     logger.error("Cannot connect to %s", url)
     assert "s3cret" not in written.getvalue()
     assert ":***@" in written.getvalue()
+
+
+def test_a_password_in_a_query_is_hidden():
+    url = "postgresql://db/x?user=crawler&password=s3cret&sslmode=require"
+    assert clean(url) == "postgresql://db/x?user=crawler&password=***&sslmode=require"
 
 
 def test_tracebacks_are_clean_too(log):

@@ -17,16 +17,23 @@ import traceback
 from typing import Any
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
+_PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/]+@")
+_QUERY = re.compile(r"([?&](?:ssl)?password=)[^\s&]+", re.IGNORECASE)
 
 
 def clean(message: str) -> str:
     """Return *message* without what could mislead a reader."""
-    if "://" in message:
-        message = _PASSWORD.sub(r"\1:***@", message)
+    message = hide_passwords(message)
     if message.isprintable():
         return message
     return _UNSAFE.sub(_written, message).replace("\n", "\n    ")
+
+
+def hide_passwords(text: str) -> str:
+    """Return *text* without the passwords of the addresses in it."""
+    if "://" not in text:
+        return text
+    return _QUERY.sub(r"\1***", _PASSWORD.sub(r"\1:***@", text))
 
 
 def install() -> None:

@@ -28,6 +28,7 @@ from treasure.extensions.speed import speed_of
 from treasure.extensions.steering import helm_of
 from treasure.frontier.spread import SAMPLE, spread
 from treasure.items import PageItem
+from treasure.log_hygiene import hide_passwords
 from treasure.progress import Speedometer
 from treasure.repository.store import Store
 from treasure.robots import FORBIDDEN, UNREACHABLE
@@ -85,11 +86,10 @@ class StatusExtension:
             time.monotonic(), max_pages=config.max_pages, max_seconds=60 * config.max_minutes
         )
         settings = {
-            name: value
+            name: hide_passwords(value) if isinstance(value, str) else value
             for name, value in self.crawler.settings.copy_to_dict().items()
             if name.startswith("TREASURE_")
         }
-        settings["TREASURE_REPOSITORY"] = ""  # may hold a password
         topic = ", ".join(topic.name for topic in bench.topics)
         try:
             bench.store.start_job(bench.job, topic, settings)
