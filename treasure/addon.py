@@ -58,6 +58,7 @@ EXTENSIONS = {
     "treasure.extensions.score_log.ScoreLogExtension": 550,
     "treasure.extensions.metrics.MetricsExtension": 560,
     "treasure.extensions.report.ReportExtension": 570,
+    "treasure.extensions.stall_meter.StallMeter": 580,
     "treasure.extensions.keeping.KeepingExtension": 580,
 }
 

@@ -214,10 +214,13 @@ class Judge:
     @property
     def _models(self) -> list[PageModel]:
         if not self._fitted:
-            self.wait()
+            self._first_fit()
+        return self._fitted
+
+    def _first_fit(self) -> None:
+        self.wait()
         if not self._fitted:
             self.refit()
-        return self._fitted
 
     @cached_property
     def _priors(self) -> list[Floats]:
@@ -294,6 +297,8 @@ class Judge:
             self._renew()
 
     def _judge(self, page: Page) -> Verdict:
+        if not self._fitted:
+            self._first_fit()  # before this page counts
         text = self._count(page)
         self._collect(text)
         if self._seen >= self._refit_at:

@@ -1,0 +1,62 @@
+"""StallMeter: how long the event loop was kept from its work.
+
+A timer asks to be called every few milliseconds; whatever it comes late, everything else came late
+too: downloads, politeness, the status. Lateness counts only as far as this thread was really
+computing: on a busy machine a process also waits for its turn, which is none of our doing. Several
+pages that arrive together are one stall, as they are for whoever waits behind them. Stats:
+
+    treasure/loop/longest_stall_seconds     the longest
+    treasure/loop/stalls                    how many were longer than ``STALL_SECONDS``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+TICK_SECONDS = 0.01
+STALL_SECONDS = 0.02
+
+
+class StallMeter:
+    """Measures the longest stretch of work that nothing could interrupt."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = self._worked = 0.0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StallMeter:
+        """Build the meter for one crawl."""
+        meter = cls(crawler)
+        crawler.signals.connect(meter.start, signal=signals.spider_opened)
+        crawler.signals.connect(meter.stop, signal=signals.spider_closed)
+        return meter
+
+    def start(self) -> None:
+        """Begin to measure."""
+        self._due = time.monotonic() + TICK_SECONDS
+        self._worked = time.thread_time()
+        self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
+
+    def stop(self) -> None:
+        """End measuring."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        late = time.monotonic() - self._due
+        worked = time.thread_time() - self._worked
+        stall = min(late, worked)
+        if stall > STALL_SECONDS:
+            stats = self.crawler.stats
+            stats.inc_value("treasure/loop/stalls")
+            stats.max_value("treasure/loop/longest_stall_seconds", round(stall, 3))
+        self.start()
