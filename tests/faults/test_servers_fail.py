@@ -12,6 +12,7 @@ import pytest
 from tests import servers
 from tests.crawl.small_web import addresses, served
 from tests.faults.crawls import asked, crawling, stored
+from treasure.repository.store import Store
 
 pytestmark = pytest.mark.slow
 SITES, PAGES = 6, 12
@@ -126,6 +127,19 @@ def test_postgresql_is_killed_and_comes_back(tmp_path, own_postgres):
         assert crawl.ends() == 0, crawl.log[-3000:]
         complete(web, own_postgres.url)
         assert "s3cret" not in crawl.log
+        assert "s3cret" not in kept_settings(own_postgres.url)
+
+
+def kept_settings(repository):
+    """Return what the repository keeps of the job's settings, as text."""
+    store = Store.open(repository)
+    try:
+        with store.reading() as connection:
+            rows = connection.exec_driver_sql("SELECT CAST(settings AS TEXT) FROM jobs").all()
+    finally:
+        store.close()
+    assert "TREASURE_REPOSITORY" in str(rows)
+    return str(rows)
 
 
 def _again(server):
