@@ -72,7 +72,7 @@ def measure(rounds: int) -> dict[str, Any]:
         first = _until_request(treasure, server)
         runs: dict[str, list[tuple[float, float]]] = {"Scrapy": [], "Treasure": [], "--help": []}
         for _ in range(rounds):
-            runs["Scrapy"].append(_until_request(plain, server))
+            runs["Scrapy"].append(_until_request(plain, server, Path(folder)))
             runs["Treasure"].append(_until_request(treasure, server))
             runs["--help"].append(_until_end([sys.executable, "-m", "treasure", "--help"]))
     found: dict[str, Any] = {
@@ -90,10 +90,12 @@ def _medians(runs: list[tuple[float, float]]) -> dict[str, float]:
     return {"cpu": statistics.median(cpu), "waited": statistics.median(waited)}
 
 
-def _until_request(command: list[str], server: socket.socket) -> tuple[float, float]:
+def _until_request(
+    command: list[str], server: socket.socket, folder: Path = ROOT
+) -> tuple[float, float]:
     began = time.monotonic()
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         server.settimeout(120)
