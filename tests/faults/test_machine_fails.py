@@ -63,11 +63,10 @@ def _fill(path: Path) -> None:
 
 
 def test_the_database_is_locked_for_a_while(tmp_path):
+    """For longer than SQLite itself waits, which is half a minute."""
     runs = tmp_path / "runs"
     database = runs / "treasure.db"
-    with served(SITES, PAGES) as web, crawling(
-        runs, f"seeds={next(iter(web))}/0", f"repository=sqlite:///{database}?timeout=1"
-    ) as crawl:  # fmt: skip
+    with served(SITES, PAGES) as web, crawling(runs, f"seeds={next(iter(web))}/0") as crawl:
         crawl.until(asked(web, 15), "at work")
         other = sqlite3.connect(database, timeout=60, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
