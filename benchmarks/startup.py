@@ -68,6 +68,7 @@ def measure(rounds: int) -> dict[str, Any]:
             *(*scrapy, "crawl", "--nolog", "treasure", "-a", "topic=astronomy"),
             *("-a", f"seeds={url}", "-a", f"runs_dir={folder}/runs"),
             *("-a", "contact=benchmark@example.org", "-a", "allowed_networks=127.0.0.0/8"),
+            *("-a", "host_clock=false"),
         ]
         first = _until_request(treasure, server)
         runs: dict[str, list[tuple[float, float]]] = {"Scrapy": [], "Treasure": [], "--help": []}

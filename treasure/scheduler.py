@@ -44,6 +44,8 @@ logger = logging.getLogger(__name__)
 REQUEST = "request"
 """Key in an entry's meta: the request of somebody else's spider, as a dict."""
 FRONTIER_DAMAGED = "frontier_damaged"
+BEGUN_SECONDS = 0.02
+"""How long after the first link is taken its request is out and heavy work may begin."""
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""
 
@@ -104,6 +106,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Requests of somebody else's spider that JSON cannot hold, by the key of their entry."""
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
+        self._begun = False
         self._excused: Counter[int] = Counter()
 
     @classmethod
@@ -328,6 +331,9 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._in_flight[lease.key] = lease
         self._taken += 1
         assert self.bench is not None
+        if not self._begun:
+            self._begun = True
+            asyncio.get_running_loop().call_later(BEGUN_SECONDS, self.bench.begun)
         if self.recorder is not None:
             self.recorder.taken(lease)
         self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))

@@ -80,6 +80,14 @@ class Workbench:
         for kind, pack in self.learned():
             self.store.save_state(self.job, kind, pack())
 
+    def begun(self) -> None:
+        """Prepare the judge while the first request is on its way, beside the crawl.
+
+        Not for an archive: its pages come in the same order every time, and so must its verdicts.
+        """
+        if not self.config.web:
+            self.crawl.judge.work_beside()
+
     def close(self) -> None:
         """Let go of files and servers."""
         self.frontier.close()
@@ -229,9 +237,6 @@ def _decisions(
         state = store.load_state(job, kind)
         if state:
             part.restore(state)
-    if not config.web:
-        # An archive is crawled in the same order every time; on the live web nothing waits.
-        judge.work_beside()
     watchdog = None
     if config.tgraph_watchdog:
         watchdog = Watchdog(graph, max_nodes=config.tgraph_max_nodes)
