@@ -151,7 +151,9 @@ def _look(process: subprocess.Popen[bytes], life: int, answered: int) -> Sample 
     return Sample(answered, life, (int(stat[11]) + int(stat[12])) / TICKS, memory, files)
 
 
-def soak(pages: int, broken: float, kill_seconds: float, runs: Path) -> dict[str, Any]:
+def soak(
+    pages: int, broken: float, kill_seconds: float, runs: Path, strategy: str
+) -> dict[str, Any]:
     """Crawl the generated web to its end, killed on the way; return what was seen."""
     answered = multiprocessing.Value("q", 0)
     ours, theirs = multiprocessing.Pipe()
@@ -165,7 +167,7 @@ def soak(pages: int, broken: float, kill_seconds: float, runs: Path) -> dict[str
         "topic=astronomy", f"seeds=http://127.0.3.1:{port}/page/0", "job=soak",
         f"runs_dir={runs}", "allowed_networks=127.0.0.0/8", "contact=soak@example.org",
         "host_delay_seconds=0", "host_concurrency=4", "retry_times=8", "retry_seconds=0.2",
-        "main_text=later", "progress=false",
+        "main_text=later", "progress=false", f"strategy={strategy}",
     ):  # fmt: skip
         line += ["-a", argument]
     samples: list[Sample] = []
@@ -206,8 +208,8 @@ def _figures(
         count = "select count(*), count(distinct url) from pages where job = 'soak'"
         stored, distinct = database.execute(f"{count} and status = 200 and failure = ''").fetchone()
     first, last = _cpu_per_page(samples, 0.0, 0.2), _cpu_per_page(samples, 0.8, 1.0)
-    early = [sample for sample in samples if 0.1 <= sample.answered / answered <= 0.4]
-    late = [sample for sample in samples if sample.answered / answered >= 0.7]
+    early = [sample for sample in samples if 0.1 * answered <= sample.answered <= 0.4 * answered]
+    late = [sample for sample in samples if sample.answered >= 0.7 * answered]
     return {
         "pages": pages,
         "stored": stored,
@@ -247,6 +249,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=200_000)
     parser.add_argument("--broken", type=float, default=0.02, help="share of wrong answers")
     parser.add_argument("--kill-seconds", type=float, default=180.0)
+    parser.add_argument("--strategy", default="treasure")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -254,7 +257,7 @@ def main() -> int:
     if args.quick:
         args.pages, args.kill_seconds = 600, 15.0
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        figures = soak(args.pages, args.broken, args.kill_seconds, Path(folder))
+        figures = soak(args.pages, args.broken, args.kill_seconds, Path(folder), args.strategy)
         if figures["lost"] or figures["exit_code"]:
             print((Path(folder) / "log.txt").read_text()[-3000:], file=sys.stderr)
     if args.json:
