@@ -79,7 +79,11 @@ def test_a_crawl_from_start_to_stop(tab, page_of_crawls, demo_topics):
     tab.wait_for_selector("svg[aria-label='Waiting links by their score'] rect.column")
     shot(tab, "live")
 
-    # The watchdog saves its graph every minute and at the end; a checkpoint is as good.
+    # The watchdog saves its graph every minute and at the end; a checkpoint is as good. In a
+    # pause, so that the change we take back is not changed again meanwhile.
+    tab.get_by_role("button", name="Pause").click()
+    badge(tab, "paused")
+    _until(lambda: silent(asked))
     tab.evaluate(
         """token => fetch('/api/jobs/live/orders', {method: 'POST',
         body: '{"command": "checkpoint"}',

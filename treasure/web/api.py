@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path as Folder
 from typing import Annotated, Any
 
@@ -21,6 +23,11 @@ from treasure.web.starts import Starts
 router = APIRouter(prefix="/api", responses=described(400, 404, 422, 503))
 
 LARGEST_ID = 2**63 - 1
+SERIES: Mapping[str, Callable[[Store, str], Any]] = {
+    "pace": queries.pace,
+    "recent_failures": queries.recent_failures,
+    "recent_finds": queries.recent_finds,
+}
 PageId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="number of a stored page")]
 Job = Annotated[str, Path(max_length=100, description="name of a job")]
 
@@ -121,9 +128,8 @@ def job(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
         | queries.live(store, job)
         | memory.ask(("makeup", job), lambda: queries.makeup(store, job))
         | {
-            "pace": memory.ask(("pace", job), lambda: queries.pace(store, job)),
-            "recent_failures": queries.recent_failures(store, job),
-            "recent_finds": queries.recent_finds(store, job),
+            name: memory.ask((name, job), partial(query, store, job))
+            for name, query in SERIES.items()
         }
     )
 

@@ -51,8 +51,8 @@ async function show() {
 
 export function go(path) {
   history.pushState(null, "", path);
+  main.focus(); // a view may put it elsewhere
   show();
-  main.focus();
 }
 
 document.addEventListener("click", (event) => {

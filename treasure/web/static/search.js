@@ -7,11 +7,9 @@ export async function search(place) {
   const query = asked.get("q") || "";
   const job = asked.get("job") || "";
   const page = Number(asked.get("page") || 1);
-  const jobs = await get("/api/jobs");
   const box = h("input", { type: "search", name: "q", value: query, "aria-label": "Search the stored pages", placeholder: "Search the stored pages", autocomplete: "off", maxlength: 2000 });
   const filter = h("select", { name: "job", "aria-label": "Crawl" },
-    h("option", { value: "" }, "all crawls"),
-    jobs.map((one) => h("option", { value: one.job, selected: one.job === job }, one.job)));
+    h("option", { value: "" }, "all crawls"), job ? h("option", { value: job, selected: true }, job) : null);
   const form = h("form", { class: "search", role: "search", action: "/", onsubmit: (event) => {
     event.preventDefault();
     const wanted = new URLSearchParams({ q: box.value });
@@ -20,11 +18,17 @@ export async function search(place) {
   } }, box, filter, h("button", { class: "primary" }, "Search"));
   const answer = h("div", {});
   place.append(h("h1", {}, "Search"), form, h("p", { class: "soft small" }, HINT), answer);
+  // Who types at once finds the box; the rest comes when it is there.
+  if (!query) box.focus();
+  const known = get("/api/jobs").then((jobs) => {
+    filter.append(...jobs.filter((one) => one.job !== job).map((one) => h("option", { value: one.job }, one.job)));
+    return jobs;
+  });
   if (!query) {
-    box.focus();
-    answer.append(overview(jobs));
+    answer.append(overview(await known));
     return null;
   }
+  known.catch(() => {}); // the search itself tells what is wrong
   const wanted = new URLSearchParams({ q: query, page: String(page) });
   if (job) wanted.set("job", job);
   try {
