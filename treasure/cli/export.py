@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from treasure.cli import repository_option
+from treasure.cli import where
 from treasure.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--load", action="store_true", help="read FILE (a WARC of ours) into the repository"
     )
-    repository_option.configure(parser)
+    where.add_job_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
 def _load(args: argparse.Namespace) -> int:
     from treasure.repository.archive import load_warc
     from treasure.repository.finishing import finish_all
-    from treasure.repository.store import Store
 
-    store = Store.open(repository_option.repository_url(args, must_exist=False))
+    store = where.open_store(args, must_exist=False)
     try:
         count = load_warc(store, args.file)
         finish_all(store)
@@ -71,7 +70,7 @@ def _export(args: argparse.Namespace) -> int:
     selection = Selection(args.job, everything=args.all or warc, html=warc)
     if args.file != "-" and Path(args.file).exists() and not args.force:
         raise ConfigError(f"The file {args.file} is there already: give --force to replace it.")
-    store = repository_option.open_repository(args)
+    store = where.open_store_of_job(args)
     try:
         if args.file == "-":
             count = _write(store, selection, kind, sys.stdout.buffer)

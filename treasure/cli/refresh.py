@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from treasure.cli import repository_option
+from treasure.cli import where
 from treasure.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a Scrapy or TREASURE_* setting",
     )
     parser.add_argument("--json", action="store_true", help="write JSON")
-    repository_option.configure(parser)
+    where.add_job_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do the parts that were asked for and report."""
     settings = _settings(args)
-    store = repository_option.open_repository(args)
+    store = where.open_store_of_job(args)
     try:
         if args.list:
             return _list(store, args)
@@ -107,7 +107,7 @@ def _rejudge(
 def _visit(args: argparse.Namespace, settings: dict[str, str]) -> dict[str, int]:
     from treasure.spiders.refresh import run as crawl
 
-    arguments = {"repository": repository_option.repository_url(args)}
+    arguments = {"repository": where.repository_url(args)}
     if args.job:
         arguments["job"] = args.job
     for name in ("max_pages", "max_minutes"):

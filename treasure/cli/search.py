@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from treasure.cli import repository_option
+from treasure.cli import where
 
 if TYPE_CHECKING:
     from treasure.repository.search import Answer, Hit
@@ -33,14 +33,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--limit", type=int, default=10, help="results a page (default 10)")
     parser.add_argument("-p", "--page", type=int, default=1, help="page of results (default 1)")
     parser.add_argument("--json", action="store_true", help="write JSON")
-    repository_option.configure(parser)
+    where.add_job_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Search; exit with 1 when nothing was found, as grep does."""
     from treasure.repository.search import search
 
-    store = repository_option.open_repository(args)
+    store = where.open_store_of_job(args)
     try:
         started = time.perf_counter()
         offset = (args.page - 1) * args.limit

@@ -12,6 +12,8 @@ from treasure.errors import JobError, UserError, did_you_mean
 if TYPE_CHECKING:
     from treasure.repository.store import Store
 
+SQLITE = "sqlite:///"
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare ``--repository`` and ``--runs-dir``; the environment may give both."""
@@ -19,7 +21,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--repository",
         default=os.environ.get("TREASURE_REPOSITORY", ""),
         metavar="URL",
-        help="SQLAlchemy URL (default: TREASURE_REPOSITORY, else treasure.db in the runs folder)",
+        help="SQLAlchemy URL or SQLite file (default: TREASURE_REPOSITORY, else treasure.db in the"
+        " runs folder)",
     )
     parser.add_argument(
         "--runs-dir",
@@ -29,24 +32,48 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_store(args: argparse.Namespace) -> Store:
-    """Open the repository that the options name; one that is not there is the user's mistake."""
+def add_job_option(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--job`` besides, for commands that can be about one job or all."""
+    add_options(parser)
+    parser.add_argument("--job", help="only pages of this job, or of the `latest`")
+
+
+def repository_url(args: argparse.Namespace, *, must_exist: bool = True) -> str:
+    """Return the URL that the options name; a SQLite file that is not there is a mistake."""
+    url: str = args.repository or str(Path(args.runs_dir) / "treasure.db")
+    if "://" not in url:
+        url = SQLITE + url
+    path = Path(url.removeprefix(SQLITE).partition("?")[0])
+    if must_exist and url.startswith(SQLITE) and not path.is_file():
+        raise UserError(
+            f"There is no repository {path}. Crawl first, or say where it is with"
+            " --runs-dir or --repository."
+        )
+    return url
+
+
+def open_store(args: argparse.Namespace, *, must_exist: bool = True) -> Store:
+    """Open the repository that the options name."""
     from treasure.errors import RepositoryUnavailable
     from treasure.repository.store import Store
 
-    url = args.repository
-    if not url:
-        path = Path(args.runs_dir) / "treasure.db"
-        if not path.is_file():
-            raise UserError(
-                f"There is no repository {path}. Crawl first, or say where it is with"
-                " --runs-dir or --repository."
-            )
-        url = f"sqlite:///{path}"
     try:
-        return Store.open(url)
+        return Store.open(repository_url(args, must_exist=must_exist))
     except RepositoryUnavailable as error:
         raise UserError(f"{error}.") from None
+
+
+def open_store_of_job(args: argparse.Namespace) -> Store:
+    """Open the repository and settle which job ``--job`` means; None remains all of them."""
+    store = open_store(args)
+    try:
+        # A job that came with an archive has pages here, but never ran here.
+        if args.job is not None and not store.count(args.job):
+            args.job = job_of(store, args.job)["job"]
+    except JobError:
+        store.close()
+        raise
+    return store
 
 
 def job_of(store: Store, name: str) -> dict[str, Any]:
@@ -57,6 +84,6 @@ def job_of(store: Store, name: str) -> dict[str, Any]:
     for job in jobs:
         if job["job"] == name:
             return job
-    names = [job["job"] for job in jobs]
+    names = list(dict.fromkeys([*(job["job"] for job in jobs), *store.page_jobs()]))
     known = f" Known: {', '.join(names[:8])}." if names else " There is none yet."
     raise JobError(f"There is no job {name!r}.{did_you_mean(name, names)}{known}")

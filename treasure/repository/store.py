@@ -114,6 +114,11 @@ class Store(JobStore):
             if packing.targets([link]) == {key}
         ]
 
+    def page_jobs(self) -> list[str]:
+        """Return the jobs that have pages here, also those that came with an archive."""
+        with self.reading() as connection:
+            return list(connection.execute(select(pages.c.job).distinct()).scalars())
+
     def count_hops(self, job: str) -> int:
         """Return how many of the fetches of *job* were redirects that led on."""
         led_on = pages.c.status.between(300, 399) & (pages.c.failure == "")
