@@ -222,7 +222,9 @@ def fit(
     rows = matrix([*positives, *negatives], idf)
     opinion = PRIOR_SCALE * (rows @ prior)
     labels = np.r_[np.ones(len(positives)), np.zeros(len(negatives))]
-    weights = balanced(labels, np.r_[np.ones(len(positives)), np.maximum(1.0 - doubt, 0.02)])
+    # Squared: dozens of pages that are rather on topic must not add up to one that is not.
+    certain = np.maximum((1.0 - doubt) ** 2, 1e-3)
+    weights = balanced(labels, np.r_[np.ones(len(positives)), certain])
     learner = LogisticRegression(
         solver="liblinear", dual=True, C=COST, random_state=0, max_iter=200, tol=1e-3
     )

@@ -37,6 +37,7 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "folder": (np.int32, 0, -1),
     "shape": (np.int32, 0, -1),
     "media": (np.bool_, 0, 0),
+    "worth": (np.float32, 0, 1),
     "in_links": (np.float32, 0, 0),
     "pages": (np.int32, WITNESSES, -1),
     "lists": (np.int32, WITNESSES, -1),

@@ -52,6 +52,8 @@ COLLAPSE, RECOVERY = 0.25, 0.5
 """Shares of the best harvest so far below which we widen, and above which we stop."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
+GIVEN_WORTH = 0.3
+"""What is left of the score of a page that was given as an example: it is known already."""
 NOVELTY = 0.25
 """What a kind of link that was never tried gains while we are wide."""
 
@@ -86,6 +88,7 @@ class Treasure(Strategy):
         self.kinds.total.new()
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
+        self._examples = frozenset(url_key(page.url) for page in brief.examples)
         self._given = {
             url_key(page.url): self.judge.verdict(page).relevance for page in brief.background
         } | {url_key(page.url): 1.0 for page in brief.examples}
@@ -221,6 +224,8 @@ class Treasure(Strategy):
                 row = evidence.new(key)
                 column = evidence.column
                 place(evidence, kinds, row, link.url)
+                if key in self._examples:
+                    column["worth"][row] = GIVEN_WORTH
             slot = touched.get(row)
             if slot is None:
                 slot = touched[row] = int(column["in_links"][row]) % WITNESSES
@@ -302,7 +307,8 @@ class Treasure(Strategy):
         if self.widened:
             tried = self.kinds.folders.fetched(self.evidence.column["folder"][rows])
             chance = chance + NOVELTY * (1.0 - chance) / (1.0 + tried)
-        scores: NDArray[np.float64] = chance * life(rows, self.evidence, self.kinds)
+        worth = self.evidence.column["worth"][rows]
+        scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
         return np.clip(scores, LEAST, 1.0)
 
     # -- keeping the queue in order
