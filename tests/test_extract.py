@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treasure.extract import MAX_NESTING, decode, read_page
+from treasure.extract import (
+    _WORD_OR_MARK,
+    MAX_NESTING,
+    _words_and_marks,
+    decode,
+    read_page,
+)
 from treasure.pages import Span
 
 URL = "http://host.test/dir/page.html"
@@ -169,3 +175,8 @@ def test_nothing_breaks_the_reader(html):
     for link in page.links:
         assert 0 <= link.block < len(page.blocks)
         assert isinstance(page.context(link), Span)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_ascii_words_are_cut_as_all_others(text):
+    assert _words_and_marks(text.lower()) == _WORD_OR_MARK.findall(text.lower())

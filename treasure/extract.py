@@ -63,6 +63,8 @@ _NESTING_TAG = re.compile(
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _MARK = "\x01"
 _WORD_OR_MARK = re.compile(rf"[^\W_]+|{_MARK}")
+_ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord(_MARK) else 32 for at in range(128))
+_ASCII_WORDS += bytes(128)
 _SPACE = re.compile(r"\s+")
 
 
@@ -87,6 +89,15 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     else:
         walk.read_frames(tree.css("frame[src]"))
     return walk.page(html)
+
+
+def _words_and_marks(text: str) -> list[str]:
+    """Return the words of a lower-case *text*, and the marks, in their order."""
+    if not text.isascii():
+        return _WORD_OR_MARK.findall(text)
+    # The same, four times as fast.
+    parted = text.replace(_MARK, f" {_MARK} ").encode("ascii").translate(_ASCII_WORDS)
+    return parted.decode("ascii").split()
 
 
 @lru_cache(maxsize=4_096)
@@ -364,7 +375,7 @@ class _Walk:
     def page(self, html: str) -> Page:
         """Cut the text into words and return what was read."""
         title = text.words(self.title)[:200]
-        found = _WORD_OR_MARK.findall("".join(self.text).lower())
+        found = _words_and_marks("".join(self.text).lower())
         marked = [place for place, word in enumerate(found) if word == _MARK]
         # Mark number n has n marks before it, and the title comes first.
         at = [place - number + len(title) for number, place in enumerate(marked)]

@@ -5,6 +5,7 @@ The Scrapy adapters of a crawl share one workbench; tools and tests build one wi
 
 from __future__ import annotations
 
+import gc
 import logging
 import re
 import time
@@ -37,6 +38,8 @@ from treasure.topics import Topic, merge
 
 logger = logging.getLogger(__name__)
 
+GARBAGE = 20_000
+"""New objects after which the youngest are looked through for garbage."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
 STATE_GRAPH = "tgraph"
@@ -85,6 +88,10 @@ class Workbench:
 
         Not for an archive: its pages come in the same order every time, and so must its verdicts.
         """
+        # What was loaded so far stays; looking through it again and again for garbage takes a
+        # twentieth of the time, and a stall each time.
+        gc.freeze()
+        gc.set_threshold(GARBAGE, 20, 50)
         if not self.config.web:
             self.crawl.judge.work_beside()
 

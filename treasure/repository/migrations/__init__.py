@@ -55,6 +55,7 @@ def migrate(connection: Connection, upto: str = LATEST) -> None:
 
 
 def _apply(connection: Connection, current: str, missing: list[str]) -> None:
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of its plug-ins
     # Imported here: most starts find the database as it should be.
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
