@@ -148,7 +148,7 @@ class _Words:
         """Return *count* words."""
         words = self.common.take(self.draw, count)
         if self.own:
-            for place in range(0, count, 4):
+            for place in range(0, count, 8):
                 words[place] = self.draw.choice(self.own)
         return " ".join(words)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -279,7 +280,8 @@ class Treasure(Strategy):
             spans.append(page.immediate_heading(block))
             spans.append(page.main_heading)
             spans.append(block.whole)
-        bounds = np.array(spans, np.int32)
+        flat = chain.from_iterable(spans)
+        bounds = np.fromiter(flat, np.int32, 2 * len(spans)).reshape(-1, 2)
         values = self.judge.span_evidence(page, bounds[:, 0], bounds[:, 1]).reshape(-1, 4)
         return [values[:, part].tolist() for part in range(4)]
 
