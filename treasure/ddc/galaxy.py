@@ -215,7 +215,8 @@ class PlainGalaxy:
             if not len(places):
                 break
             totals = np.asarray(np.bincount(index, weight[deep] * dots[index]), np.float64)
-            won = np.isclose(totals, totals.max(), rtol=1e-9)
+            best = totals.max()
+            won = totals >= best - 1e-9 * best - 1e-8  # np.isclose takes ten times as long
             if dots[won].max() == 1 and sum(w.dots for w in winners) > LONE_DOT_PARENT:
                 break
             compared = self._regions(depth, places, totals, dots, won)

@@ -146,7 +146,7 @@ class Lexicon:
         terms = np.searchsorted(self.posting_start, postings, side="right") - 1
         return [self.surfaces[index] for index in terms]
 
-    @lru_cache(maxsize=256)  # noqa: B019 - lexicons live as long as the process
+    @lru_cache(maxsize=4_096)  # noqa: B019 - lexicons live as long as the process
     def under(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return, for each of ``numbers``, whether it lies under one of *prefixes*."""
         return np.array([belongs(number, prefixes) for number in self.numbers], np.bool_)
