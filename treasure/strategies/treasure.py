@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 REMEMBERED = 300_000
 """Fetched URLs whose outcome still speaks for pages that link to them."""
-SLICE = 4_096
+SLICE = 1_024
 """Links re-scored with every page, at most."""
 ROUND = 10
 """Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
