@@ -130,18 +130,18 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
 
 def show(found: dict[str, Any]) -> None:
     print(f"{found['pages']} pages, {found['rounds']} rounds, server {found['server']}")
-    print(
-        f"{'':29} {'CPU ms/page':>11}  {'least..most':>13}  {'loop':>6}  {'pages/s':>7}  longest stall"
-    )
+    heads = ("CPU ms/page", "least..most", "loop", "pages/s", "stall")
+    print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>7}  {:>7}".format(*heads))
     for letter in NAMES:
         if letter in found:
             row = found[letter]
             cpu = row["cpu_ms"]
             spread = f"{min(cpu):.1f}..{max(cpu):.1f}"
             stall = f"{row['stall_ms']:.0f} ms" if row["stall_ms"] else ""
+            figures = f"{_median(row['loop_ms']):6.2f}  {_median(row['pages_per_s']):7.0f}"
             print(
-                f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}  {_median(row['loop_ms']):6.2f}"
-                f"  {_median(row['pages_per_s']):7.0f}  {stall}"
+                f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}"
+                f"  {figures}  {stall:>7}"
             )
     for ratio, what in (
         ("c/a", "times fewer CPU a page than Scrapy's defaults"),
