@@ -106,7 +106,7 @@ class Admission:
             if len(self._verdicts) >= REMEMBERED:
                 self._verdicts.clear()
             rule = self._verdicts[url] = self._address_rule(url)
-        return rule or self._budget_rule(url)
+        return rule or self.over_budget(url)
 
     def off_limits(self, url: str) -> str:
         """Return why we never go to *url* by a redirect or for a sitemap; empty when we may.
@@ -189,7 +189,16 @@ class Admission:
         trap = self._traps.trap(url)
         return f"trap: {trap}" if trap else ""
 
-    def _budget_rule(self, url: str) -> str:
+    @property
+    def has_budgets(self) -> bool:
+        """Whether pages are counted at all."""
+        return bool(self.max_pages_per_host or self._budgets)
+
+    def over_budget(self, url: str) -> str:
+        """Return the budget that is used up for *url*, empty when none is.
+
+        Asked again when a link is taken: it may have waited while others used the budget up.
+        """
         if self.max_pages_per_host:
             host = host_of(url)
             if self._pages_of_host[host] >= self.max_pages_per_host:

@@ -296,7 +296,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         if not self._deliver():
             return None
         try:
-            lease = self.bench.frontier.take(now)
+            lease = self._take(now)
             if lease is None:
                 self._wake_at(self.bench.frontier.next_time(now), now)
                 return None
@@ -306,6 +306,20 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         for gate in self.gates:
             gate.taken(now)
         return self._request(lease)
+
+    def _take(self, now: float) -> Lease | None:
+        """Take the best link; those whose budget is used up are done without a fetch."""
+        assert self.bench is not None
+        frontier, admission = self.bench.frontier, self.bench.admission
+        lease = frontier.take(now)
+        while lease is not None and admission.has_budgets:
+            if not admission.over_budget(lease.entry.url):
+                break
+            self.stats.inc_value("treasure/links/over_budget")
+            frontier.landed(lease.key, now)
+            frontier.acknowledge([lease.key])
+            lease = frontier.take(now)
+        return lease
 
     def _exhausted(self) -> bool:
         assert self.bench is not None

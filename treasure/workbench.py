@@ -20,7 +20,7 @@ from treasure.crawl import Crawl
 from treasure.ddc.judge import Judge
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.weighted import WeightedGalaxy
-from treasure.errors import ConfigError, UserError
+from treasure.errors import ConfigError, JobError, UserError
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.extract import read_page
 from treasure.frontier import open_frontier
@@ -181,6 +181,9 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         store.close()
         raise
     admission = Admission.from_config(config)
+    if admission.has_budgets:
+        for url in store.fetched_urls(job):
+            admission.count(url)
     return Workbench(
         config,
         job,
@@ -243,7 +246,14 @@ def _decisions(
     for part, kind in ((judge, STATE_JUDGE), (strategy, STATE_STRATEGY)):
         state = store.load_state(job, kind)
         if state:
-            part.restore(state)
+            try:
+                part.restore(state)
+            except (ValueError, KeyError, TypeError, IndexError) as error:
+                raise JobError(
+                    f"What the {kind} of job {job} had learned was kept by another version of"
+                    f" Treasure ({type(error).__name__}: {error}). Go on with that version, or"
+                    " start a new job."
+                ) from None
     watchdog = None
     if config.tgraph_watchdog:
         watchdog = Watchdog(graph, max_nodes=config.tgraph_max_nodes)

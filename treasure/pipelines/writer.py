@@ -100,15 +100,19 @@ class RepositoryWriter:
             first = self.bench.config.retry_seconds
             scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease), first))
             return
+        self._waiting.append(self._record(draft, verdict))
+        self._start_soon()
         if lease is not None and draft.failure:
             self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
-        self._waiting.append(self._record(draft, verdict))
+
+    def _start_soon(self) -> None:
+        """Write now when a batch is full, else when its time has come."""
         config = self.bench.config
         if self._task is not None:
             return
         if len(self._waiting) >= config.repository_batch_pages:
             self._start()
-        elif self._timer is None:
+        elif self._timer is None and self._waiting:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(config.repository_batch_seconds, self._start)
 
@@ -156,11 +160,8 @@ class RepositoryWriter:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("Writing to the repository failed: %s", error, exc_info=error)
             self._stop()
-        elif len(self._waiting) >= self.bench.config.repository_batch_pages:
-            self._start()
-        elif self._waiting and self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.bench.config.repository_batch_seconds, self._start)
+        else:
+            self._start_soon()
 
     async def _write(self) -> None:
         batch, self._waiting = self._waiting[:], []

@@ -7,7 +7,7 @@ their links is one transaction: after ``write`` all of it is there, or none. Wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -118,6 +118,11 @@ class Store(JobStore):
         """Return the jobs that have pages here, also those that came with an archive."""
         with self.reading() as connection:
             return list(connection.execute(select(pages.c.job).distinct()).scalars())
+
+    def fetched_urls(self, job: str) -> Iterator[str]:
+        """Return the addresses that *job* has fetched so far."""
+        with self.reading() as connection:
+            yield from connection.execute(select(pages.c.url).where(pages.c.job == job)).scalars()
 
     def count_hops(self, job: str) -> int:
         """Return how many of the fetches of *job* were redirects that led on."""
