@@ -21,7 +21,7 @@ test: .venv/ready-dev servers
 	@$(BIN)/ruff check -q treasure tests benchmarks
 	@$(BIN)/mypy -p treasure
 	@echo "== tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: .venv/ready-dev
 	$(BIN)/ruff format --check treasure tests benchmarks
