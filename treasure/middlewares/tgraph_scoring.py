@@ -8,6 +8,7 @@ page they follow, and queued together.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ class TGraphScoringMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.ours = getattr(crawler.spidercls, "treasure_native", False)
+        self._turn = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TGraphScoringMiddleware:
@@ -64,6 +66,18 @@ class TGraphScoringMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Send links to the scheduler, batch by batch; let items pass with what was decided."""
+        if self.ours:
+            # One page at a time: of many that arrive at once each lets the event loop run.
+            async with self._turn:
+                await asyncio.sleep(0)
+                outputs = [output async for output in self._outputs(response, result)]
+            for output in outputs:
+                yield output
+            return
+        async for output in self._outputs(response, result):
+            yield output
+
+    async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         scheduler: Any = self.crawler.engine.scheduler
         requests: list[Request] = []
         decision: Decision | None = None
