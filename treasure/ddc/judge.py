@@ -41,7 +41,7 @@ from treasure.ddc.page_model import (
     pack_documents,
     unpack_documents,
 )
-from treasure.ddc.topic_prior import english_texts, lexicon_texts, topic_prior
+from treasure.ddc.topic_prior import dewey_weights, english_texts, lexicon_texts, topic_prior
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
 from treasure.text import VOCABULARY
@@ -54,6 +54,8 @@ REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
 """Pages seen so far that stand for the rest of the web when a model is fitted."""
+DEWEY_DOUBT = 3.0
+"""Weight of doubt in what a short text's D-numbers say; a telling word weighs about 8."""
 ALWAYS = 20
 """Texts of common English that stay in, whatever was seen."""
 FEW = 15
@@ -194,6 +196,20 @@ class Judge:
         best: NDArray[np.float64] = np.max(values, axis=0)
         return best
 
+    def dewey_evidence(
+        self, terms: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what short texts say by their words' D-numbers: for the topics, and for others.
+
+        Rows are texts, padded with -1. A page of many words is told by its model; of a name such
+        as "Ganymede" the lexicon knows more than any model of pages.
+        """
+        mine, everything = (
+            weights[np.minimum(terms, weights.size - 1)].sum(axis=1) for weights in self._dewey
+        )
+        length = everything + DEWEY_DOUBT
+        return mine / length, (everything - mine) / length
+
     # -- learning
 
     def refit(self) -> None:
@@ -221,6 +237,10 @@ class Judge:
         self.wait()
         if not self._fitted:
             self.refit()
+
+    @cached_property
+    def _dewey(self) -> tuple[Floats, Floats]:
+        return dewey_weights(self.topics, self._lexicon)
 
     @cached_property
     def _priors(self) -> list[Floats]:

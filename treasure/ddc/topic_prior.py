@@ -20,7 +20,7 @@ import numpy as np
 
 from treasure.ddc.background import Background
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.numbers import digits, normal
+from treasure.ddc.numbers import digits, normal, pointed
 from treasure.ddc.page_model import (
     Document,
     DocumentFrequencies,
@@ -29,6 +29,7 @@ from treasure.ddc.page_model import (
     document,
     matrix,
 )
+from treasure.ddc.weighted import WeightedGalaxy
 from treasure.text import VOCABULARY, words
 from treasure.topics import Topic
 
@@ -78,6 +79,20 @@ def topic_prior(topic: Topic, lexicon: Lexicon) -> Floats:
     # fsum: the same to the last digit in whatever order the vocabulary has its words.
     length = math.sqrt(math.fsum((found[found != 0] ** 2).tolist()))
     return found / (length or 1.0)
+
+
+def dewey_weights(topics: Sequence[Topic], lexicon: Lexicon) -> tuple[Floats, Floats]:
+    """Return two weights for each vocabulary id: under the topics' numbers, and under any.
+
+    One place more follows, which is 0: for new words and, as the last, for -1.
+    """
+    galaxy = WeightedGalaxy(lexicon)
+    prefixes = sorted({p for t in topics for n in t.numbers for p in related(n)})
+    everything = galaxy.share_of_terms([str(digit) for digit in range(10)])
+    mine = np.zeros_like(everything)
+    if prefixes:
+        mine = galaxy.share_of_terms([pointed(prefix) for prefix in prefixes])
+    return np.append(mine, 0.0).astype(np.float64), np.append(everything, 0.0).astype(np.float64)
 
 
 def class_texts(lexicon: Lexicon, prefixes: Sequence[str]) -> list[tuple[str, Document]]:

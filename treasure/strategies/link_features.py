@@ -40,6 +40,8 @@ PRIOR = {
     "heading": 0.4,
     "main_heading": 0.1,
     "block": 0.2,
+    "dewey": 2.0,
+    "dewey_other": -0.5,
     # what became of links of the same kind
     "host": 0.7,
     "section": 0.7,
@@ -57,6 +59,7 @@ GROUPS = {
     "tgraph": ("graph", "graph_success"),
     "statistics": ("host", "section", "folder", "path"),
     "outcomes": ("hub", "siblings"),
+    "dewey": ("dewey", "dewey_other"),
     "words": ("anchor", "url", "context", "context_mean", "heading", "main_heading", "block"),
 }
 """Names of several features, for ablations."""
@@ -127,6 +130,8 @@ def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floa
     in_links = np.maximum(column["in_links"][rows], 1.0)
     expected = max(LEAST_EXPECTED, kinds.expected)
     zero = _log_odds(np.array(expected))
+    named = np.concatenate([column["anchor_terms"][rows], column["url_terms"][rows]], axis=1)
+    dewey, dewey_other = judge.dewey_evidence(named)
     hub = kinds.pages.relevance(pages, expected, 3.0)
     values = {
         "bias": 1.0,
@@ -142,6 +147,8 @@ def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floa
         "heading": column["heading"][rows],
         "main_heading": column["main_heading"][rows],
         "block": column["block"][rows],
+        "dewey": dewey,
+        "dewey_other": dewey_other,
         "host": _log_odds(kinds.hosts.relevance(column["host"][rows], expected, 2.0)) - zero,
         "section": _log_odds(kinds.sections.relevance(column["section"][rows], expected, 2.0))
         - zero,
