@@ -88,8 +88,7 @@ class Workbench:
 
         Not for an archive: its pages come in the same order every time, and so must its verdicts.
         """
-        # What was loaded so far stays; looking through it again and again for garbage takes a
-        # twentieth of the time, and a stall each time.
+        # What was loaded so far stays: no need to look through it again and again for garbage.
         gc.freeze()
         gc.set_threshold(GARBAGE, 20, 50)
         if not self.config.web:
