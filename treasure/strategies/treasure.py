@@ -9,8 +9,9 @@ the address answers at all.
 
 The whole queue is re-scored in slices, a bounded number of links a page. Of the changed scores only
 those are passed on that matter for what is fetched next: links that are, or wrongly were, among the
-best. When the harvest collapses the strategy widens: kinds of links that were never tried gain,
-until something is found again. ``widened`` says so, and the log.
+best. When the harvest collapses the strategy widens: kinds of links that were never tried gain, and
+so do anchors in the topic's own words, wherever they stand, until something is found again.
+``widened`` says so, and the log.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from treasure.errors import ConfigError, did_you_mean
 from treasure.pages import Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import WITNESSES, Evidence
-from treasure.strategies.link_features import GROUPS, PRIOR, Kinds, features, life, place
+from treasure.strategies.link_features import (
+    FARTHEST,
+    GROUPS,
+    PRIOR,
+    Kinds,
+    features,
+    life,
+    place,
+)
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.rates import Tally
@@ -57,6 +66,9 @@ GIVEN_WORTH = 0.3
 """What is left of the score of a page that was given as an example: it is known already."""
 NOVELTY = 0.25
 """What a kind of link that was never tried gains while we are wide."""
+PROMISE, FADING = 0.8, 0.85
+"""What an anchor in the topic's words gains meanwhile, and what is left of it with each page off
+topic on the way: that is how ways through other topics are found."""
 
 
 class Treasure(Strategy):
@@ -308,10 +320,17 @@ class Treasure(Strategy):
         chance = self.model.probability(self._features(rows))
         if self.widened:
             tried = self.kinds.folders.fetched(self.evidence.column["folder"][rows])
-            chance = chance + NOVELTY * (1.0 - chance) / (1.0 + tried)
+            gain = np.maximum(NOVELTY / (1.0 + tried), self._promise(rows))
+            chance = chance + gain * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
         scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
         return np.clip(scores, LEAST, 1.0)
+
+    def _promise(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what the anchors promise, whatever page they stand on, fading with the way."""
+        column = self.evidence.column
+        faded: NDArray[np.float64] = FADING ** np.minimum(column["distance"][rows], FARTHEST)
+        return PROMISE * faded * self.judge.dewey_evidence(column["anchor_terms"][rows])[0]
 
     # -- keeping the queue in order
 
