@@ -44,7 +44,10 @@ docs: .venv/ready
 
 lock: .venv/ready-dev
 	$(BIN)/pip-compile -q --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host \
-		--no-emit-find-links --strip-extras --extra dev -o requirements.lock pyproject.toml
+		--no-emit-find-links --no-header --strip-extras --extra dev -o requirements.lock pyproject.toml
+	@# Our own extras bring us in as a package of this folder; it is installed from here anyway.
+	sed -i -e '/^# WARNING: pip install/d' -e '/^# Consider using a hashable/d' \
+		-e '/^treasure-crawler @/,/^[^ ]/{/^treasure-crawler @/d;/^ /d}' requirements.lock
 
 # Packages are pinned and hashed, so that everybody gets what was tested.
 .venv/ready .venv/ready-dev: requirements.lock pyproject.toml
