@@ -36,6 +36,7 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "section": (np.int32, 0, -1),
     "folder": (np.int32, 0, -1),
     "shape": (np.int32, 0, -1),
+    "way": (np.int32, 0, -1),
     "media": (np.bool_, 0, 0),
     "worth": (np.float32, 0, 1),
     "in_links": (np.float32, 0, 0),
@@ -78,17 +79,17 @@ class Evidence:
 
     def new(self, key: int) -> int:
         """Return a fresh row for *key*."""
-        if not self._free:
-            if self.size < self.limit:
-                if self.size == len(self.column["key"]):
-                    self._reserve(min(2 * self.size, self.limit))
-                self._free.append(self.size)
-                self.size += 1
-            else:
-                self._drop_worst()
-        row = self._free.pop()
-        for name, (_, _, start) in _COLUMNS.items():
-            self.column[name][row] = start
+        if not self._free and self.size == self.limit:
+            self._drop_worst()
+        if self._free:
+            row = self._free.pop()
+            for name, (_, _, start) in _COLUMNS.items():
+                self.column[name][row] = start
+        else:
+            if self.size == len(self.column["key"]):
+                self._reserve(min(2 * self.size, self.limit))
+            row = self.size
+            self.size += 1
         self.column["key"][row] = key
         self.column["alive"][row] = True
         self._rows[key] = row
@@ -169,11 +170,11 @@ class Evidence:
             self.drop(key)
 
     def _reserve(self, room: int) -> None:
-        for name, (kind, width, _) in _COLUMNS.items():
+        for name, (kind, width, start) in _COLUMNS.items():
             old = self.column.get(name)
             if old is not None and len(old) >= room:
                 continue
-            new = np.zeros((room, width) if width else room, kind)
+            new = np.full((room, width) if width else room, start, kind)
             if old is not None:
                 new[: len(old)] = old
             self.column[name] = new

@@ -27,27 +27,27 @@ Rows = NDArray[np.int64]
 PRIOR = {
     "bias": -2.0,
     # the pages that link to it
-    "parents_mean": 1.2,
-    "parents_max": 0.6,
+    "parents_mean": 1.1,
+    "parents_max": 0.7,
     "parents_sum": 0.5,
     "in_links": -0.5,
-    "distance": -0.5,
+    "distance": -0.6,
     # words
-    "anchor": 0.9,
+    "anchor": 0.8,
     "url": 1.1,
-    "context": 0.15,
-    "context_mean": 0.1,
-    "heading": 0.4,
-    "main_heading": 0.1,
-    "block": 0.2,
-    "dewey": 2.0,
-    "dewey_other": -0.5,
+    "context": 0.05,
+    "context_mean": 0.3,
+    "heading": 0.35,
+    "main_heading": 0.05,
+    "block": 0.1,
+    "dewey": 1.3,
+    "dewey_other": -1.1,
     # what became of links of the same kind
-    "host": 0.7,
-    "section": 0.7,
-    "folder": 0.15,
-    "path": 0.2,
-    "hub": 0.15,
+    "host": 0.9,
+    "section": 0.9,
+    "folder": 0.1,
+    "path": 0.1,
+    "hub": 0.1,
     "siblings": 0.4,
     "boilerplate": -0.1,
     # the T-Graph
@@ -87,6 +87,8 @@ class Kinds:
     sections: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     folders: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     shapes: NamedTally = field(default_factory=lambda: NamedTally(50_000))
+    ways: NamedTally = field(default_factory=lambda: NamedTally(100_000))
+    """Links out of a host."""
     paths: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     pages: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
     lists: Tally = field(default_factory=lambda: Tally(_LIST_LIMIT))
@@ -104,13 +106,15 @@ class Kinds:
         return float(self.total.relevance(zero, 0.1, 10.0)[0])
 
 
-def place(evidence: Evidence, kinds: Kinds, row: int, url: str) -> None:
-    """Write down what the address itself says."""
+def place(evidence: Evidence, kinds: Kinds, row: int, url: str, source: str) -> None:
+    """Write down what the address itself says, and the host where it was found first."""
     host = host_of(url)
     path = url.split("/", 3)[3] if url.count("/") > 2 else ""
     folder, _, last = path.partition("?")[0].rpartition("/")
     column = evidence.column
     column["host"][row] = kinds.hosts.number(host)
+    if host != source:
+        column["way"][row] = kinds.ways.number(source)
     column["section"][row] = kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}")
     column["folder"][row] = kinds.folders.number(f"{host}/{folder}")
     column["media"][row] = _MEDIA.search(last) is not None
@@ -174,6 +178,7 @@ def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
         (kinds.sections, "section"),
         (kinds.folders, "folder"),
         (kinds.shapes, "shape"),
+        (kinds.ways, "way"),
     ):
         chance = np.minimum(chance, tally.life(column[name][rows], LIFE, 1.0))
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.

@@ -62,6 +62,10 @@ COLLAPSE, RECOVERY = 0.25, 0.5
 """Shares of the best harvest so far below which we widen, and above which we stop."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
+SEARCHING = 0.25
+"""Best harvest below which we have not found the topic yet and look at every new host."""
+HOST_NOVELTY = 0.1
+"""What a host that was never visited gains meanwhile."""
 GIVEN_WORTH = 0.3
 """What is left of the score of a page that was given as an example: it is known already."""
 NOVELTY = 0.25
@@ -158,6 +162,7 @@ class Treasure(Strategy):
             (kinds.sections, "section"),
             (kinds.folders, "folder"),
             (kinds.shapes, "shape"),
+            (kinds.ways, "way"),
             (kinds.paths, "paths"),
             (kinds.pages, "pages"),
             (kinds.lists, "lists"),
@@ -236,7 +241,7 @@ class Treasure(Strategy):
             if row is None:
                 row = evidence.new(key)
                 column = evidence.column
-                place(evidence, kinds, row, link.url)
+                place(evidence, kinds, row, link.url, host)
                 if key in self._examples:
                     column["worth"][row] = GIVEN_WORTH
             slot = touched.get(row)
