@@ -117,5 +117,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
 def test_a_host_budget_holds_for_links_that_wait_and_after_a_restart(web, tmp_path):
     run(web, tmp_path, "max_pages_per_host=3", "max_pages=3")
     run(web, tmp_path, "max_pages_per_host=3")
-    hosts = dict(rows(tmp_path, "select host, count(*) from pages where status = 200 group by host"))
+    hosts = dict(
+        rows(tmp_path, "select host, count(*) from pages where status = 200 group by host")
+    )
     assert hosts == {"a.test": 3, "b.test": 1}
