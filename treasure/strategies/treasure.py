@@ -327,6 +327,9 @@ class Treasure(Strategy):
             tried = self.kinds.folders.fetched(self.evidence.column["folder"][rows])
             gain = np.maximum(NOVELTY / (1.0 + tried), self._promise(rows))
             chance = chance + gain * (1.0 - chance)
+        elif self._best_harvest < SEARCHING:
+            tried = self.kinds.hosts.fetched(self.evidence.column["host"][rows])
+            chance = chance + HOST_NOVELTY * (1.0 - chance) / (1.0 + tried)
         worth = self.evidence.column["worth"][rows]
         scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
         return np.clip(scores, LEAST, 1.0)
