@@ -64,6 +64,10 @@ ENOUGH = 100
 """Pages seen after which the model needs no stand-in for the rest of the web."""
 FIRST_REFIT, REFIT_GROWTH = 20, 1.4
 """Pages until the first refit, and how the time between two grows: learning never gets dear."""
+MERE_LINKS = 0.9
+"""Share of a block's words in links at which it says nothing of its own."""
+TOLD = 60
+"""Words a page must have besides; a page that is nothing but a list is judged by the list."""
 NUMBERS = 3
 """D-numbers that a verdict names."""
 UNSURE = ("drop", "keep")
@@ -374,8 +378,24 @@ class Judge:
 
 
 def page_document(page: Page) -> Document:
-    """Return the page's main text; title and headings count twice."""
+    """Return the page's main text without lists of mere links; title and headings count twice."""
     spans = [page.title_span, *(heading.span for heading in page.headings)]
     return document(
-        np.concatenate([page.main_terms, *(page.terms[start:stop] for start, stop in spans)])
+        np.concatenate([_told(page), *(page.terms[start:stop] for start, stop in spans)])
     )
+
+
+def _told(page: Page) -> NDArray[np.int32]:
+    """Return the terms of what the page itself tells; lists of links speak of other pages."""
+    linked = [0] * len(page.blocks)
+    for link in page.links:
+        linked[link.block] += link.anchor.stop - link.anchor.start
+    kept = [
+        block.span
+        for block, words in zip(page.blocks, linked, strict=True)
+        if not block.boilerplate and words < MERE_LINKS * (block.span.stop - block.span.start)
+    ]
+    if sum(stop - start for start, stop in kept) < TOLD:
+        return page.main_terms
+    title = page.title_span
+    return np.concatenate([page.terms[start:stop] for start, stop in (title, *kept)])

@@ -27,7 +27,7 @@ PRIOR_CENTRE, PRIOR_SLOPE = 0.055, 55.0
 PRIOR_SCALE = 3.0
 COST = 10.0
 LEAVE_OUT = 0.7
-LEARNED = 0.6
+LEARNED = 0.75
 """What the learned opinion counts beside the prior's, which no example can lead astray."""
 MIN_WIDTH = 0.5
 

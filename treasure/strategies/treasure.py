@@ -38,7 +38,7 @@ from treasure.strategies.link_features import (
     life,
     place,
 )
-from treasure.strategies.link_model import LinkModel
+from treasure.strategies.link_model import LinkModel, sigmoid
 from treasure.strategies.memory import Bounded
 from treasure.strategies.rates import Tally
 from treasure.text import VOCABULARY
@@ -58,7 +58,7 @@ REFIT = 10
 """Outcomes between two refits of the link model."""
 HARVEST_MEMORY = 20
 """Fetches over which the harvest is averaged."""
-COLLAPSE, RECOVERY = 0.25, 0.5
+COLLAPSE, RECOVERY = 0.4, 0.6
 """Shares of the best harvest so far below which we widen, and above which we stop."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
@@ -338,7 +338,14 @@ class Treasure(Strategy):
         """Return what the anchors promise, whatever page they stand on, fading with the way."""
         column = self.evidence.column
         faded: NDArray[np.float64] = FADING ** np.minimum(column["distance"][rows], FARTHEST)
-        return PROMISE * faded * self.judge.dewey_evidence(column["anchor_terms"][rows])[0]
+        # Link farms speak in the topic's words too; a host that kept no promise is believed less.
+        kept = 2.0 * self.kinds.hosts.relevance(column["host"][rows], 0.5, 2.0)
+        anchors = column["anchor_terms"][rows]
+        words = np.maximum(
+            self.judge.dewey_evidence(anchors)[0], sigmoid(4.0 * self.judge.terms_evidence(anchors))
+        )
+        promise: NDArray[np.float64] = PROMISE * faded * words * np.minimum(kept, 1.0)
+        return promise
 
     # -- keeping the queue in order
 
