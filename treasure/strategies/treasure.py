@@ -323,16 +323,20 @@ class Treasure(Strategy):
 
     def _chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         chance = self.model.probability(self._features(rows))
-        if self.widened:
-            tried = self.kinds.folders.fetched(self.evidence.column["folder"][rows])
-            gain = np.maximum(NOVELTY / (1.0 + tried), self._promise(rows))
-            chance = chance + gain * (1.0 - chance)
-        elif self._best_harvest < SEARCHING:
-            tried = self.kinds.hosts.fetched(self.evidence.column["host"][rows])
-            chance = chance + HOST_NOVELTY * (1.0 - chance) / (1.0 + tried)
+        chance = chance + self._gain(rows) * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
         scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
         return np.clip(scores, LEAST, 1.0)
+
+    def _gain(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what links gain because we search: for their novelty, or for what they promise."""
+        column, kinds = self.evidence.column, self.kinds
+        if self.widened:
+            novelty = NOVELTY / (1.0 + kinds.folders.fetched(column["folder"][rows]))
+            return np.maximum(novelty, self._promise(rows))
+        if self._best_harvest < SEARCHING:
+            return HOST_NOVELTY / (1.0 + kinds.hosts.fetched(column["host"][rows]))
+        return np.zeros(rows.size)
 
     def _promise(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what the anchors promise, whatever page they stand on, fading with the way."""
@@ -407,6 +411,7 @@ class Treasure(Strategy):
             "chance_on_topic": float(self.model.probability(values[None, :])[0]),
             "chance_alive": float(life(rows, self.evidence, self.kinds)[0]),
             "widened": self.widened,
+            "gain_of_searching": float(self._gain(rows)[0]),
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
