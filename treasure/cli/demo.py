@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -111,8 +113,10 @@ def _show(
     print(f"Harvest curve:  {' and '.join(map(str, files))}")
     print(f"All of it took {seconds:.0f} seconds.")
     database = f"sqlite:///{focused.repository}"
+    print("\nWhat to type next")
+    if shutil.which("treasure") is None:
+        print(f"  . {os.path.relpath(sys.prefix)}/bin/activate")
     print(
-        "\nWhat to type next\n"
         f"  treasure search --repository {database} '{topic.name}'\n"
         f"  treasure ui --repository {database}\n"
         f"  scrapy crawl treasure -a topic={topic.ddc} -a seeds=seeds.txt -a max_pages=500"
