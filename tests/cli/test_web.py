@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from treasure.cli import main

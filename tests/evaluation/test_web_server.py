@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
-import httpx
+import httpx2 as httpx
 
 from treasure.evaluation.web_server import WebServer, served_url
 
