@@ -41,7 +41,13 @@ from treasure.ddc.page_model import (
     pack_documents,
     unpack_documents,
 )
-from treasure.ddc.topic_prior import dewey_weights, english_texts, lexicon_texts, topic_prior
+from treasure.ddc.topic_prior import (
+    dewey_weights,
+    english_rarity,
+    english_texts,
+    lexicon_texts,
+    topic_prior,
+)
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
 from treasure.text import VOCABULARY
@@ -199,6 +205,13 @@ class Judge:
         values = [m.evidence(m.row_scores(terms)) for m in self._models]
         best: NDArray[np.float64] = np.max(values, axis=0)
         return best
+
+    def rarity(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return how rare the rarest word of each short text is, 0 to 1; 0 where there is none."""
+        rarity = english_rarity()
+        found = rarity[np.minimum(terms, rarity.size - 2)]
+        rarest: NDArray[np.float64] = found.max(axis=1)
+        return rarest
 
     def dewey_evidence(
         self, terms: NDArray[np.int32]

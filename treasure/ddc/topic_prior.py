@@ -144,6 +144,21 @@ def english_texts(count: int = 100, length: int = 400) -> list[Document]:
     return [document(random.choice(ids, length, p=chance)) for _ in range(count)]
 
 
+@lru_cache(maxsize=1)
+def english_rarity() -> Floats:
+    """Return how rare each vocabulary id is in English, 0 (the most common word) to 1 (unheard of).
+
+    Two places more follow: 1 for words met later, 0 for none (-1).
+    """
+    background = Background.own()
+    ids = np.array([VOCABULARY.id_of_stem(stem) for stem in background.stems], np.int32)
+    frequency = np.log([max(background.frequencies[stem], 1.0) for stem in background.stems])
+    rarity = np.ones(VOCABULARY.size + 2)
+    rarity[-1] = 0.0
+    rarity[ids[ids >= 0]] = 1.0 - (frequency / frequency.max())[ids >= 0]
+    return rarity
+
+
 def _places(lexicon: Lexicon) -> list[tuple[str, int]]:
     texts = _number_terms(lexicon)
     return [

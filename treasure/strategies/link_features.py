@@ -42,6 +42,7 @@ PRIOR = {
     "block": 0.1,
     "dewey": 1.3,
     "dewey_other": -1.1,
+    "rarity": 0.7,
     # what became of links of the same kind
     "host": 0.9,
     "section": 0.9,
@@ -153,6 +154,7 @@ def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floa
         "block": column["block"][rows],
         "dewey": dewey,
         "dewey_other": dewey_other,
+        "rarity": judge.rarity(column["anchor_terms"][rows]),
         "host": _log_odds(kinds.hosts.relevance(column["host"][rows], expected, 2.0)) - zero,
         "section": _log_odds(kinds.sections.relevance(column["section"][rows], expected, 2.0))
         - zero,
