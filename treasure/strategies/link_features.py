@@ -120,7 +120,9 @@ def place(evidence: Evidence, kinds: Kinds, row: int, url: str, source: str) -> 
     column["folder"][row] = kinds.folders.number(f"{host}/{folder}")
     column["media"][row] = _MEDIA.search(last) is not None
     column["shape"][row] = kinds.shapes.number(f"{host} {last.partition('.')[2][-12:]}")
-    spelled = words(_CAMEL.sub(" ", unquote(path, errors="replace")))
+    # Twice: archives of the web write %252C for a comma.
+    plain = unquote(unquote(path, errors="replace"), errors="replace") if "%" in path else path
+    spelled = words(_CAMEL.sub(" ", plain))
     terms = [VOCABULARY[word] for word in spelled[-8:] if word not in _NOISE]
     evidence.add_terms("url_terms", row, terms)
 
