@@ -94,7 +94,7 @@ def test_steering(site: Endless, tmp_path: Path) -> None:
         told = treasure(tmp_path, "steer", "j", "pause", "--author", "ada")
         assert told["applied"]
         until(lambda: silent(site))
-        assert treasure(tmp_path, "status", "j")["state"] == "paused"
+        until(lambda: treasure(tmp_path, "status", "j")["state"] == "paused")
         assert (
             "queued links left" in treasure(tmp_path, "steer", "j", "block", "*/other/*")["answer"]
         )
