@@ -29,7 +29,7 @@ from treasure.config import TreasureConfig
 from treasure.extract import read_page
 from treasure.frontier.base import Entry
 
-MODELS = 300
+MODELS = 256
 HOSTS = 2_000
 
 
@@ -65,14 +65,14 @@ def grow(pages: int, links: int, *, quiet: bool) -> list[dict[str, float]]:
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory(prefix="growth-") as folder:
         site = sites.make(Path(folder) / "site", MODELS, 50)
-        models = [(Path(folder) / "site" / "p" / f"{n}.html").read_text() for n in range(MODELS)]
+        models = [site.html(name).decode() for name in site.files]
         settings = {
             "TREASURE_TOPIC": sites.TOPIC,
             "TREASURE_RUNS_DIR": folder,
             "TREASURE_HOST_DELAY_SECONDS": 0,
-            "TREASURE_EXAMPLES": [str(Path(folder) / "site" / "p" / "0.html")],
+            "TREASURE_EXAMPLES": [str(site.path(site.files[0]))],
         }
-        bench = workbench.build(TreasureConfig.read(settings), [site.url(0)])
+        bench = workbench.build(TreasureConfig.read(settings), [site.seed])
         bench.begun()
         bench.frontier.push([Entry(_address(0), 1.0)])
         step = max(1, pages // 10)

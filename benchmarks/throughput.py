@@ -92,7 +92,8 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="throughput-")))
         site = sites.make(folder / "site", int(pages * 1.5), max(50, pages // 20))
-        server = stack.enter_context(site.served(CORES[-1] if len(CORES) > 1 else None))
+        stack.enter_context(site.served(CORES[-1] if len(CORES) > 1 else None))
+        (folder / "example.html").write_bytes(site.html(site.files[0]))
         places: dict[str, str] = {}
         if set(letters) & set("dr"):
             places["redis"] = stack.enter_context(_Redis(folder))
@@ -103,14 +104,14 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
                 task = {
                     "letter": letter,
                     "pages": pages,
-                    "seed": site.url(0),
-                    "examples": [str(folder / "site" / "p" / "0.html")],
+                    "seed": site.seed,
+                    "examples": [str(folder / "example.html")],
                     "folder": str(folder / uuid4().hex),
                     "profile": profile,
                     **places,
                 }
                 runs[letter].append(_run(task))
-    found: dict[str, Any] = {"server": server, "pages": pages, "rounds": rounds}
+    found: dict[str, Any] = {"pages": pages, "rounds": rounds}
     for letter, results in runs.items():
         found[letter] = {
             "name": NAMES[letter],
@@ -129,7 +130,7 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
 
 
 def show(found: dict[str, Any]) -> None:
-    print(f"{found['pages']} pages, {found['rounds']} rounds, server {found['server']}")
+    print(f"{found['pages']} pages, {found['rounds']} rounds")
     heads = ("CPU ms/page", "least..most", "loop", "pages/s", "stall")
     print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>7}  {:>7}".format(*heads))
     for letter in NAMES:
