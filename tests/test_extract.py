@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treasure.extract import (
-    _WORD_OR_MARK,
-    MAX_NESTING,
-    _words_and_marks,
-    decode,
-    read_page,
-)
+from treasure.extract import MAX_NESTING, decode, read_page
 from treasure.pages import Span
 
 URL = "http://host.test/dir/page.html"
@@ -177,6 +171,18 @@ def test_nothing_breaks_the_reader(html):
         assert isinstance(page.context(link), Span)
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_ascii_words_are_cut_as_all_others(text):
-    assert _words_and_marks(text.lower()) == _WORD_OR_MARK.findall(text.lower())
+def test_control_characters_are_no_marks():
+    page = read("<p>one\x01 two&#1;three</p><p>four</p>")
+    assert [page.text(block.span) for block in page.blocks] == ["one two three", "four"]
+
+
+def test_links_know_their_way_through_the_page():
+    page = read(
+        "<nav><ul><li><a href=m>m</a></ul></nav><div id=main class='x y'><p class='lead big'>"
+        "<b><a href=p>p</a></b><map><area href=q alt=q></map></p></div>"
+    )
+    assert [link.tag_path for link in page.links] == [
+        "body>!nav>ul>li>a",
+        "body>div#main>p.lead>a",
+        "body>div#main>p.lead>area",
+    ]

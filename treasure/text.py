@@ -9,7 +9,7 @@ saved as stems.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import Stemmer
@@ -23,7 +23,19 @@ MAX_STEMS = 1 << 20
 """A crawl of millions of pages meets millions of misspellings; past this many they are dropped."""
 MAX_CACHED_WORDS = 1 << 21
 
-_WORD = re.compile(r"[^\W_]+")
+_MARK = "\x01"
+"""Stands between texts that are cut into words together."""
+_NO_WORD = re.compile(rf"[^\w{_MARK}]|_")
+_ASCII = bytes(range(128))
+MAX_SIGNS = 100
+"""Kinds of punctuation beyond ASCII that are replaced one by one; a text in earnest has a dozen."""
+
+
+_CUT = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() or chr(code) == _MARK else 32
+    for code in range(128)
+) + bytes(range(128, 256))
+"""What each byte of UTF-8 becomes: letters of ASCII in lower case, other signs a space."""
 
 STOP_WORDS = frozenset(
     """a about above after again against all almost also although always am among an and
@@ -46,7 +58,33 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Return the words of *text* in lower case."""
-    return _WORD.findall(text.lower())
+    return _spaced(text.replace(_MARK, " ")).split()
+
+
+def word_lists(texts: Sequence[str]) -> list[list[str]]:
+    """Return the words of each of *texts*; all together take hardly longer than one."""
+    joined = _MARK.join(texts)
+    if joined.count(_MARK) >= len(texts):
+        joined = _MARK.join([text.replace(_MARK, " ") for text in texts])
+    return [text.split() for text in _spaced(joined).split(_MARK)]
+
+
+def _spaced(text: str) -> str:
+    """Return *text* in lower case, with spaces for all but letters, digits and marks.
+
+    To translate bytes takes a fifth of the time of a regular expression. Beyond ASCII that cannot
+    tell signs from letters, so signs go first; most pages have no more than a few kinds of them.
+    """
+    if text.isascii():
+        return text.encode().translate(_CUT).decode()
+    text = text.lower()
+    data = text.encode("utf-8", "replace")
+    signs = [c for c in set(data.translate(None, _ASCII).decode()) if not c.isalnum()]
+    if len(signs) > MAX_SIGNS:
+        return _NO_WORD.sub(" ", text)
+    for sign in signs:
+        data = data.replace(sign.encode(), b" ")
+    return data.translate(_CUT).decode()
 
 
 class Vocabulary(dict[str, int]):

@@ -1,8 +1,8 @@
 """URL identity: one canonical address and one key per page.
 
-Every link of every page passes here, so clean addresses (the great majority) are recognised by one
-regular expression and returned as they are. Whatever is not clean takes the slow road through
-w3lib. Nothing here raises: an address that cannot be fetched over HTTP is the empty string.
+Every link of every page passes here, so clean addresses (the great majority) are recognised by a
+regular expression and a host met before, and returned as they are. The others take the slow road
+through w3lib. Nothing here raises: an address that cannot be fetched over HTTP is the empty string.
 
 What is one page to us, beyond w3lib's rules (sorted query, upper-case percent codes, no fragment,
 dot segments resolved): the host in lower case, as punycode and without its final dot; no default
@@ -43,11 +43,7 @@ SESSION_PARAMETERS = frozenset(_SESSIONS.split())
 AMBIGUOUS_SESSION_PARAMETERS = frozenset({"sid", "s", "session"})
 """Sessions only when the value looks like one: forums write ``sid=`` and 32 hex digits."""
 
-_CLEAN = re.compile(
-    # At most 7 labels of 29 letters and a last one: 253 letters at most, the limit of DNS.
-    r"https?://(?:[a-z0-9][a-z0-9-]{0,28}[.]){1,7}[a-z][a-z0-9-]{0,28}/[A-Za-z0-9_~./-]*+",
-    re.ASCII,
-)
+_CLEAN_PATH = re.compile(r"/[A-Za-z0-9_~./-]*+", re.ASCII)
 _CLEAN_QUERY = re.compile(r"(?:[A-Za-z0-9_.~-]++=[A-Za-z0-9_.~-]*+(?:&(?!$)|$))++", re.ASCII)
 _SCHEME = re.compile(r"(https?):[/\\]*+", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
@@ -78,10 +74,22 @@ def url_key(url: str) -> int:
 
 def canonical(url: str) -> str:
     """Return the canonical form of *url*; empty when it is no HTTP address."""
-    # A dot after a slash may begin a segment to resolve.
-    if _CLEAN.fullmatch(url) and "/." not in url and len(url) <= MAX_URL_CHARACTERS:
+    path = url.find("/", 8)
+    if (
+        path > 0
+        and _CLEAN_PATH.fullmatch(url, path)
+        and "/." not in url  # may begin a segment to resolve
+        and _is_canonical_origin(url[:path])
+        and len(url) <= MAX_URL_CHARACTERS
+    ):
         return url
     return _canonical_slow(url)
+
+
+@lru_cache(maxsize=8_192)
+def _is_canonical_origin(origin: str) -> bool:
+    """Whether scheme, host and port are written as we write them; a crawl has few of them."""
+    return _canonical_slow(f"{origin}/") == f"{origin}/"
 
 
 def join(base: str, href: str) -> str:
