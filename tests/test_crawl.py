@@ -9,6 +9,7 @@ from treasure.pages import Link
 from treasure.strategies.base import Arrival
 from treasure.strategies.breadth_first import BreadthFirst
 from treasure.strategies.treasure import Treasure
+from treasure.urls import url_key
 
 
 class Watcher:
@@ -49,6 +50,25 @@ def test_a_seed_keeps_its_turn_whatever_links_to_it() -> None:
     crawl.failed(url("Second"))
     again = page("Again", "[Second|elsewhere]")
     assert crawl.arrived(again.url, again, again.links).scores[0] < SEED_SCORE
+
+
+def test_a_link_that_leads_nowhere_is_news_for_those_that_wait() -> None:
+    given = brief()
+    crawl = Crawl(given.judge, Treasure(given))
+    names = [f"pictures/owl{n}.jpg" for n in range(8)]
+    album = page("Album", "The owl and its nest. " + " ".join(f"[{n}|owl]" for n in names))
+    before = dict(
+        zip(
+            [url_key(link.url) for link in album.links],
+            crawl.arrived(album.url, album, album.links).scores,
+            strict=True,
+        )
+    )
+    told: dict[int, float] = {}
+    for name in names[:4]:
+        told |= crawl.failed(url(name))
+    for name in names[4:]:
+        assert told[url_key(url(name))] < before[url_key(url(name))]
 
 
 def test_a_page_without_links_is_learned_from() -> None:

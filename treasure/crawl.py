@@ -60,22 +60,27 @@ class Crawl:
         for observer in self.observers:
             observer.observe(arrival, links)
         scores = self.strategy.score(arrival, links) if links else []
-        rescored = self.strategy.rescored()
         if self._seeds:
             scores = [
                 SEED_SCORE if url_key(link.url) in self._seeds else score
                 for link, score in zip(links, scores, strict=True)
             ]
-            rescored = {key: s for key, s in rescored.items() if key not in self._seeds}
-        return Decision(verdict, links, scores, rescored)
+        return Decision(verdict, links, scores, self._rescored())
 
     def listed(self, page: Page, links: Sequence[Link]) -> Decision:
         """Score links of a mere list, such as a sitemap: nothing is judged or learned."""
         verdict = Verdict(0.0, False, unsure=True, reason="a list of links")
         scores = self.strategy.score(Arrival(page.url, page, verdict), links) if links else []
-        return Decision(verdict, links, scores, self.strategy.rescored())
+        return Decision(verdict, links, scores, self._rescored())
 
-    def failed(self, url: str) -> None:
-        """Take in that *url* led nowhere."""
+    def failed(self, url: str) -> Mapping[int, float]:
+        """Take in that *url* led nowhere; return the new scores of links that wait."""
         self._seeds.discard(url_key(url))
         self.strategy.failed(url)
+        return self._rescored()
+
+    def _rescored(self) -> Mapping[int, float]:
+        rescored = self.strategy.rescored()
+        if not self._seeds:
+            return rescored
+        return {key: score for key, score in rescored.items() if key not in self._seeds}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -211,8 +211,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
                     link.url, score, depth, batch.page.url, link.anchor_text, context
                 )
         self.push(list(best.values()))
-        if decision.rescored:
-            self._tell(partial(self.bench.frontier.rescore, decision.rescored))
+        self.rescore(decision.rescored)
         return decision
 
     def push(self, entries: Sequence[Entry]) -> None:
@@ -220,6 +219,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         if entries:
             self._tell(partial(self._push, self.bench.frontier, entries))
+
+    def rescore(self, scores: Mapping[int, float]) -> None:
+        """Give links that wait, named by their keys, new scores."""
+        assert self.bench is not None
+        if scores:
+            self._tell(partial(self.bench.frontier.rescore, scores))
 
     def landed(self, lease: Lease) -> None:
         """The download of *lease* ended: its host may be asked again after its delay."""

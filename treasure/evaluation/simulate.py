@@ -56,7 +56,7 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
         elif answer.page is None:
             spent += 1
             started = time.process_time()
-            crawl.failed(_origin(lease))
+            frontier.rescore(crawl.failed(_origin(lease)))
             cpu = time.process_time() - started
             entry = lease.entry
             yield Fetch(entry.url, False, 0.0, False, lease.score, entry.referrer, cpu)

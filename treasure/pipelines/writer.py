@@ -103,7 +103,9 @@ class RepositoryWriter:
         self._waiting.append(self._record(draft, verdict))
         self._start_soon()
         if lease is not None and draft.failure:
-            self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
+            changed = self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
+            if isinstance(scheduler, FrontierScheduler):
+                scheduler.rescore(changed)
 
     def _start_soon(self) -> None:
         """Write now when a batch is full, else when its time has come."""
