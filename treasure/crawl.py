@@ -23,7 +23,7 @@ class Observer(Protocol):
     """Watches arrivals, as the T-Graph's watchdog does."""
 
     def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
-        """Take in a page and its links."""
+        """Take in a page and those of its links that were not fetched yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,9 @@ class Crawl:
         verdict = self.judge.verdict(page)
         arrival = Arrival(url, page, verdict, depth, score)
         self.strategy.learn(arrival)
+        ahead = self.strategy.unfetched(links)
         for observer in self.observers:
-            observer.observe(arrival, links)
+            observer.observe(arrival, ahead)
         scores = self.strategy.score(arrival, links) if links else []
         if self._seeds:
             scores = [

@@ -84,6 +84,10 @@ class Strategy(ABC):
     def failed(self, url: str) -> None:  # noqa: B027
         """Take in that a link led nowhere (404, timeout, no page)."""
 
+    def unfetched(self, links: Sequence[Link]) -> Sequence[Link]:
+        """Return the links that were not fetched yet, as far as the strategy remembers."""
+        return links
+
     @abstractmethod
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Return one score per link of *arrival*; *links* hold each URL at most once a block."""

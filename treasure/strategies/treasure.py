@@ -110,6 +110,7 @@ class Treasure(Strategy):
             url_key(page.url): self.judge.verdict(page).relevance for page in brief.background
         } | {url_key(page.url): 1.0 for page in brief.examples}
         self._distance = 0.0
+        self._ahead: tuple[Sequence[Link], list[Link]] | None = None
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
         self._cursor = 0
@@ -129,6 +130,7 @@ class Treasure(Strategy):
         """Take in what a link led to."""
         relevance = arrival.verdict.relevance
         key = url_key(arrival.url)
+        self._ahead = None
         self._outcomes[key] = relevance
         if arrival.page.url != arrival.url:
             self._outcomes[url_key(arrival.page.url)] = relevance
@@ -148,6 +150,7 @@ class Treasure(Strategy):
         """Take in that a link led nowhere: its kind counts as less alive."""
         key = url_key(url)
         self._dead[key] = True
+        self._ahead = None
         self._watch_harvest(0.0)
         row = self.evidence.row(key)
         if row is not None:
@@ -187,11 +190,20 @@ class Treasure(Strategy):
 
     # -- scoring
 
+    def unfetched(self, links: Sequence[Link]) -> Sequence[Link]:
+        """Return the links that were not fetched yet, as far as we remember."""
+        if self._ahead is None or self._ahead[0] is not links:
+            done, dead = self._outcomes, self._dead
+            keys = [(link, url_key(link.url)) for link in links]
+            ahead = [link for link, key in keys if key not in done and key not in dead]
+            self._ahead = links, ahead
+        return self._ahead[1]
+
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Hear the page as a witness for its links, and score them by all that is known."""
         relevance = arrival.verdict.relevance
         distance = 0.0 if arrival.verdict.on_topic else self._distance
-        touched = self._witness(arrival.page, relevance, distance, links)
+        touched = self._witness(arrival.page, relevance, distance, self.unfetched(links))
         column = self.evidence.column
         self._measured = None
         if touched.size:
@@ -233,8 +245,6 @@ class Treasure(Strategy):
         touched: dict[int, int] = {}
         for at, link in enumerate(links):
             key = url_key(link.url)
-            if key in self._dead or key in self._outcomes:
-                continue
             block = page.blocks[link.block]
             group = lists[block.whole]
             row = evidence.row(key)

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from treasure.errors import GraphError, UnreadablePageError
 from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
-from treasure.tgraph.components import Place, by_place, places
+from treasure.tgraph.components import Places, by_place, places
 from treasure.tgraph.graph import LEVELS, THRESHOLD, TGraph
 from treasure.tgraph.levels import Spot, page_distances, paragraph_levels
 from treasure.tgraph.nodes import Node
@@ -96,15 +96,16 @@ class Sample:
         if here != url:
             self.moved[url] = here
         if here not in self.links:
-            groups = list(by_place(page, self._counted(page)).values())
+            links = self._counted(page)
+            groups = list(by_place(page, links).values())
             if self.boundary.per_link:
-                groups = [[link] for group in groups for link in group]
+                groups = [[at] for group in groups for at in group]
             self.links[here] = [
-                tuple(dict.fromkeys(canonical(link.url) for link in group)) for group in groups
+                tuple(dict.fromkeys(canonical(links[at].url) for at in group)) for group in groups
             ]
         return page
 
-    def places(self, page: Page) -> list[Place]:
+    def places(self, page: Page) -> Places:
         """Return the paragraphs that may become nodes, always in the same order."""
         return places(page, self._counted(page), self.boundary)
 

@@ -8,9 +8,10 @@ a key is ``term * 4 + component``, sorted, each with its count. Term numbers are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Components:
     @classmethod
     def of_terms(cls, ish: Terms, sh: Terms, mh: Terms, dc: Terms) -> Components:
         """Count the terms of each component; stop words (-1) do not count."""
-        return next(_counted([[ish * 4, sh * 4 + SH, mh * 4 + MH, dc * 4 + DC]]))
+        return _counted([(ish, sh, mh, dc)], [(ISH, SH, MH, DC)], [0])[0]
 
     @classmethod
     def of_stems(cls, parts: Sequence[Mapping[str, int]]) -> Components:
@@ -88,8 +89,39 @@ def _squares(part: Components) -> float:
     return float(counts @ counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+@dataclass(frozen=True, eq=False, slots=True)
+class Texts:
+    """The components of many paragraphs, one after the other in the same two arrays."""
+
+    keys: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    bounds: NDArray[np.int64]
+    """Where each text begins, and where the last ends."""
+    groups: NDArray[np.int64]
+    """Equal for neighbours that have the same headings."""
+
+    @classmethod
+    def of(cls, queries: Sequence[Components]) -> Texts:
+        """Join components that were made one by one."""
+        keys = np.concatenate([EMPTY.keys, *(query.keys for query in queries)])
+        counts = np.concatenate([EMPTY.counts, *(query.counts for query in queries)])
+        bounds = np.cumsum([0, *(len(query.keys) for query in queries)])
+        chosen = np.flatnonzero((keys & 3) != DC)
+        headings = keys[chosen].astype(np.int64) << 16 | counts[chosen]
+        ends = chosen.searchsorted(bounds).tolist()
+        known = [headings[start:stop].tobytes() for start, stop in pairwise(ends)]
+        changes = [one != other for one, other in pairwise(["", *known])]
+        return cls(keys, counts, bounds, np.cumsum(changes, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, index: int) -> Components:
+        part = slice(self.bounds[index], self.bounds[index + 1])
+        return Components(self.keys[part], self.counts[part])
+
+
+class Place(NamedTuple):
     """A paragraph or list that holds links: what becomes one node."""
 
     span: Span
@@ -98,58 +130,98 @@ class Place:
     components: Components
 
 
-def by_place(page: Page, links: Iterable[Link]) -> dict[tuple[Span, int], list[Link]]:
-    """Return *links* by paragraph or whole list: its words and its heading."""
-    found: dict[tuple[Span, int], list[Link]] = {}
-    for link in links:
-        block = page.blocks[link.block]
-        found.setdefault((block.whole or block.span, block.heading), []).append(link)
+class Places(Sequence[Place]):
+    """The places of some links of a page; each is put together when it is asked for."""
+
+    def __init__(
+        self, page: Page, found: list[tuple[Span, list[int]]], links: Sequence[Link], texts: Texts
+    ) -> None:
+        self.texts = texts
+        self.of_link = np.zeros(len(links), np.intp)
+        """Which place each link is in."""
+        sizes = [len(inside) for _, inside in found]
+        inside = list(chain.from_iterable(inside for _, inside in found))
+        self.of_link[inside] = np.repeat(np.arange(len(found)), sizes)
+        self._page, self._found, self._links = page, found, links
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, index: int) -> Place: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Place]: ...
+
+    def __getitem__(self, index: int | slice) -> Place | list[Place]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        span, inside = self._found[index]
+        links = tuple([self._links[at] for at in inside])
+        return Place(span, self._page.blocks[links[0].block], links, self.texts[index])
+
+
+def by_place(page: Page, links: Iterable[Link]) -> dict[tuple[Span, int], list[int]]:
+    """Return which of *links* are in the same paragraph or whole list, and under one heading."""
+    found: dict[tuple[Span, int], list[int]] = {}
+    blocks = page.blocks
+    for at, link in enumerate(links):
+        block = blocks[link.block]
+        name = (block.whole or block.span, block.heading)
+        if name in found:
+            found[name].append(at)
+        else:
+            found[name] = [at]
     return found
 
 
-def places(page: Page, links: Iterable[Link], boundary: Boundary = PARAGRAPH) -> list[Place]:
+def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) -> Places:
     """Return the paragraphs and whole lists that hold *links*, in the order of the links.
 
     A boundary of its own for each link makes each link a place of its own.
     """
-    found = list(by_place(page, links).items())
+    found = [(span, heading, inside) for (span, heading), inside in by_place(page, links).items()]
     if boundary.per_link:
-        found = [(name, [link]) for name, inside in found for link in inside]
-    main = _keys(page, page.main_heading, MH)
-    above: dict[int, list[Terms]] = {}
-    texts = []
-    for (span, heading), inside in found:
+        found = [(span, heading, [at]) for span, heading, inside in found for at in inside]
+    above: dict[int, tuple[list[Terms], list[int]]] = {}
+    parts, kinds = [], []
+    for span, heading, inside in found:
         if heading not in above:
-            above[heading] = [main, *_headings(page, page.blocks[inside[0].block])]
-        dc = boundary.terms(page, span, [link.anchor for link in inside])
-        texts.append([*above[heading], dc * 4 + DC])
-    return [
-        Place(span, page.blocks[inside[0].block], tuple(inside), components)
-        for ((span, _), inside), components in zip(found, _counted(texts), strict=True)
-    ]
+            above[heading] = _headings(page, page.blocks[links[inside[0]].block])
+        terms, components = above[heading]
+        parts.append([*terms, boundary.terms(page, span, [links[at].anchor for at in inside])])
+        kinds.append([*components, DC])
+    texts = _counted(parts, kinds, [heading for _, heading, _ in found])
+    return Places(page, [(span, inside) for span, _, inside in found], links, texts)
 
 
-def _headings(page: Page, block: Block) -> list[Terms]:
-    spans = [(page.immediate_heading(block), ISH)]
+def _headings(page: Page, block: Block) -> tuple[list[Terms], list[int]]:
+    """Return the terms of the headings above *block*, and which component each belongs to."""
+    spans = [(page.main_heading, MH), (page.immediate_heading(block), ISH)]
     spans += [(span, SH) for span in page.section_headings(block)]
-    return [_keys(page, span, component) for span, component in spans]
+    terms = [page.terms[span.start : span.stop] for span, _ in spans]
+    return terms, [component for _, component in spans]
 
 
-def _keys(page: Page, span: Span, component: int) -> Terms:
-    return page.terms[span.start : span.stop] * 4 + component
+def _counted(
+    parts: Sequence[Sequence[Terms]], kinds: Sequence[Sequence[int]], groups: list[int]
+) -> Texts:
+    """Count the terms of each text, all texts in one go; stop words (-1) do not count.
 
-
-def _counted(texts: Sequence[Sequence[Terms]]) -> Iterator[Components]:
-    """Count the keys of each text, all texts in one go; stop words have negative keys."""
-    if not texts:
-        return
-    parts = [part for text in texts for part in text]
-    sizes = [sum(map(len, text)) for text in texts]
-    codes = np.concatenate(parts) | (np.repeat(np.arange(len(texts)), sizes) << 32)
-    codes = np.sort(codes[np.concatenate(parts) >= 0])
-    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    A text comes in *parts*, each of them of one of the *kinds* of components.
+    """
+    if not parts:
+        return Texts.of([])
+    flat = list(chain.from_iterable(parts))
+    tags = [owner << 32 | kind for owner, of_text in enumerate(kinds) for kind in of_text]
+    terms = np.concatenate(flat)
+    codes = np.repeat(np.array(tags, np.int64), [len(part) for part in flat])
+    codes += terms.astype(np.int64) << 2
+    codes = np.sort(codes[terms >= 0])
+    first = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    first = np.concatenate(([0], first)) if len(codes) else first
     counts = np.minimum(np.diff(first, append=len(codes)), MAX_COUNT).astype(np.uint16)
-    keys = codes[first].astype(np.int32)  # the lower half
-    bounds = np.searchsorted(codes[first] >> 32, np.arange(len(texts) + 1)).tolist()
-    for start, stop in pairwise(bounds):
-        yield Components(keys[start:stop], counts[start:stop])
+    distinct = codes[first]
+    bounds = distinct.searchsorted(np.arange(len(parts) + 1) << 32)
+    lower = distinct.astype(np.int32)
+    return Texts(lower, counts, bounds, np.array(groups, np.int64))

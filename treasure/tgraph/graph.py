@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from treasure.errors import GraphError
 from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
-from treasure.tgraph.components import Components, Place, places
-from treasure.tgraph.index import GONE, Best, Floats
+from treasure.tgraph.components import Components, Places, Texts, places
+from treasure.tgraph.index import GONE, Asked, Best, Floats
 from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
@@ -106,9 +106,10 @@ class TGraph:
         self._table = NodeTable()
         self._old = self._young = self._table.index(np.empty(0, np.int64), NEW)
         self._waiting: set[int] = set()
+        self._state = 0
         # The watchdog and the strategy ask for the same page, one after the other.
-        self._places: tuple[Page, Sequence[Link], list[Place]] | None = None
-        self._matches: tuple[list[Place], int, Matches] | None = None
+        self._places: tuple[Page, Sequence[Link], Places] | None = None
+        self._matches: tuple[Places, int, Matches] | None = None
 
     @classmethod
     def empty(
@@ -285,13 +286,11 @@ class TGraph:
         places = self.places(page, links)
         if self._matches and self._matches[0] is places and self._matches[1] == self.version:
             return self._matches[2]
-        place_of = {id(link): index for index, place in enumerate(places) for link in place.links}
-        which = np.array([place_of[id(link)] for link in links], dtype=np.intp)
-        matches = self.match_components([place.components for place in places], which)
+        matches = self._match(places.texts, places.of_link)
         self._matches = (places, self.version, matches)
         return matches
 
-    def places(self, page: Page, links: Sequence[Link]) -> list[Place]:
+    def places(self, page: Page, links: Sequence[Link]) -> Places:
         """Return the paragraphs and lists of *page* that hold *links*."""
         if self._places and self._places[0] is page and self._places[1] is links:
             return self._places[2]
@@ -299,31 +298,34 @@ class TGraph:
         self._places = (page, links, found)
         return found
 
-    def match_components(
-        self, queries: Sequence[Components], which: NDArray[np.intp] | None = None
-    ) -> Matches:
-        """Compare *queries* with all nodes; *which* names the query of each row of the answer."""
+    def match_components(self, queries: Sequence[Components]) -> Matches:
+        """Compare *queries* with all nodes."""
+        return self._match(Texts.of(queries))
+
+    def _match(self, texts: Texts, which: NDArray[np.intp] | None = None) -> Matches:
+        """Compare *texts* with all nodes; *which* names the text of each row of the answer."""
         self._settle()
-        best = self._old.best(queries, self.weights, self.levels)
+        asked = Asked(texts, self.weights, self.levels)
+        best = self._old.best(asked)
         if len(self._young):
-            best = best.better(self._young.best(queries, self.weights, self.levels))
+            best = best.better(self._young.best(asked))
         if which is not None:
             best = Best(best.osm[which], best.row[which])
-        rows, found = np.maximum(best.row, 0), best.row >= 0
-        table = self._table
+        found = best.row >= 0
+        nodes = self._table.records(best.row[found])
 
-        def column(name: str, missing: float) -> NDArray[np.float64]:
-            if not found.any():
-                return np.full(len(rows), missing)
-            return np.where(found, table.column(name)[rows], missing)
+        def column(name: str, missing: float, kind: type = np.int64) -> NDArray[Any]:
+            values: NDArray[Any] = np.full(len(found), missing, kind)
+            values[found] = nodes[name]
+            return values
 
-        fetches, hits = column("fetches", 0), column("hits", 0)
+        fetches = column("fetches", 0)
         return Matches(
             osm=best.osm,
-            node=column("number", -1).astype(np.int64),
-            distance=column("distance", self.levels + 1).astype(np.int64),
-            success=self._drawn(fetches, hits),
-            fetches=fetches.astype(np.int64),
+            node=column("number", -1),
+            distance=column("distance", self.levels + 1),
+            success=self._drawn(fetches, column("hits", 0, np.float64)),
+            fetches=fetches,
         )
 
     def nearest(self, matches: Matches) -> NDArray[np.int64]:
@@ -352,6 +354,12 @@ class TGraph:
         self._settle(at_once=True)
 
     @property
+    def state(self) -> int:
+        """Changes when the same link might match otherwise than before."""
+        self._settle()
+        return self._state
+
+    @property
     def nbytes(self) -> int:
         """Memory of nodes and index; URLs not counted."""
         return self._table.nbytes + self._old.nbytes + self._young.nbytes
@@ -374,12 +382,14 @@ class TGraph:
             stay = (table.column("home")[young] == NEW) & ~table.column("gone")[young]
             self._young = table.index(np.sort(np.append(young[stay], waiting)), NEW)
         self._waiting.clear()
+        self._state += 1
 
     def _switch(self, number: int, *, on: bool) -> None:
         """Let a node match, or not."""
         row = self._table.row(number)
         home = self._table.column("home")[row]
         if home != NOWHERE:
+            self._state += 1
             index = self._old if home == OLD else self._young
             index.bias[self._table.column("slot")[row]] = 0 if on else GONE
 

@@ -8,6 +8,8 @@ by one. Two tricks keep the rest cheap:
   same all over such a group, so only each group's largest sum has to be divided.
 - Links of a page share headings, often all of ISH, SH and MH: that sum is made once and copied.
 
+As many links as stay in the processor's cache are compared with one call each of NumPy's.
+
 The two loops in C are SciPy's own (gather rows, add a sparse product to a dense vector). They sit
 below the public API, whose checks cost ten times the work here. A compiled loop by numba measured
 no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
@@ -15,19 +17,20 @@ no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.tgraph.components import DC, Components
+from treasure.tgraph.components import DC, Texts
 
 GONE = -1e6
 """Added to nodes that must not match: dead or removed."""
 
-LONG = 512
+SUMS = 1 << 17
+"""Sums made at once, links times nodes: as many as stay in the processor's cache."""
+LONG = 1024
 """Posting lists of this length and more are read where they are, shorter ones copied together."""
 
 Floats = NDArray[np.float64]
@@ -86,8 +89,9 @@ class Index:
         changes = np.flatnonzero(np.diff(group, prepend=-1))
         self._starts: NDArray[np.intp] = changes
         self._stops = np.append(changes[1:], len(rows))
-        self._level = group[changes] >> 4
         self._mask = group[changes] & 15
+        self._level_starts = np.flatnonzero(np.diff(group[changes] >> 4, prepend=-1))
+        self._levels = (group[changes] >> 4)[self._level_starts]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -98,124 +102,125 @@ class Index:
         parts = (self.rows, self.bias, self._nodes, self._weights, self._keys, self._offsets)
         return sum(part.nbytes for part in parts)
 
-    def best(self, queries: Sequence[Components], weights: Floats, levels: int) -> Best:
-        """Return what matches each query best, with OSM as the *weights*-mean of the components."""
-        answer = Best.none(len(queries), levels)
-        if not len(self.rows) or not queries:
+    def best(self, asked: Asked) -> Best:
+        """Return what matches each query best, with OSM as the weighted mean of the components."""
+        answer = Best.none(len(asked), asked.levels)
+        if not len(self.rows) or not len(asked):
             return answer
-        asked = _Asked.of(queries, weights)
-        headings, data = self._look_up(asked, headings=True), self._look_up(asked, headings=False)
-        divisors = _divisors(weights)[asked.masks[:, None] | self._mask]
-        tops = np.empty((len(queries), len(self._starts)))
-        base, sums = self.bias, np.empty(len(self.rows))
-        for number, top in enumerate(tops):
-            # Links come in reading order, so equal headings come one after the other.
-            if not number or asked.headings[number] != asked.headings[number - 1]:
-                base = self.bias.copy()
-                headings.add(number, base)
-            np.copyto(sums, base)
-            data.add(number, sums)
-            np.maximum.reduceat(sums, self._starts, out=top)
-            top /= divisors[number]
-            group = int(top.argmax())
-            if top[group] > 0:
-                start = self._starts[group]
-                slot = start + int(sums[start : self._stops[group]].argmax())
-                answer.row[number] = self.rows[slot]
-        np.maximum(tops, 0, out=tops)
-        for group, level in enumerate(self._level.tolist()):
-            column = answer.osm[:, level - 1]
-            np.maximum(column, tops[:, group], out=column)
+        headings = self._look_up(asked, asked.headings, asked.base[asked.owners[asked.headings]])
+        data = self._look_up(asked, asked.data, asked.owners[asked.data])
+        divisors = asked.divisors[asked.masks[:, None] | self._mask]
+        at_once = min(len(asked), max(1, SUMS // len(self.rows)))
+        bases, sums = np.empty((2, at_once, len(self.rows)))
+        before, row = -1, 0
+        for start in range(0, len(asked), at_once):
+            which = asked.base[start : start + at_once]
+            first, last = int(which[0]), int(which[-1])
+            if first == before:  # still under the same headings
+                bases[0] = bases[row]
+            new = max(first, before + 1)
+            bases[new - first : last - first + 1] = self.bias
+            headings.add(new, last + 1, bases[new - first :])
+            before, row = last, last - first
+            part = np.take(bases, which - first, axis=0, out=sums[: len(which)], mode="clip")
+            data.add(start, start + len(which), part)
+            tops = np.maximum.reduceat(part, self._starts, axis=1)
+            tops /= divisors[start : start + at_once]
+            self._note(answer, start, part, tops)
         return answer
 
-    def _look_up(self, asked: _Asked, *, headings: bool) -> _Found:
-        """Return the postings of the queries' keys, of the headings or of the data."""
-        chosen = np.flatnonzero(((asked.keys & 3) != DC) == headings)
+    def _note(self, answer: Best, start: int, sums: Floats, tops: Floats) -> None:
+        """Write down the best node of each query, and the best OSM by level."""
+        groups = tops.argmax(axis=1)
+        found = np.flatnonzero(tops[np.arange(len(tops)), groups] > 0)
+        for number, group in zip(found.tolist(), groups[found].tolist(), strict=True):
+            first = self._starts[group]
+            slot = first + int(sums[number, first : self._stops[group]].argmax())
+            answer.row[start + number] = self.rows[slot]
+        levels = np.maximum.reduceat(tops, self._level_starts, axis=1)
+        answer.osm[start : start + len(tops), self._levels - 1] = np.maximum(levels, 0)
+
+    def _look_up(self, asked: Asked, chosen: NDArray[np.intp], owners: NDArray[np.int64]) -> _Found:
+        """Return the postings of the *chosen* keys."""
         keys = asked.keys[chosen]
-        rows = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        known = self._keys[rows] == keys
-        rows, chosen = rows[known].astype(np.int32), chosen[known]
-        sizes = self._offsets[rows + 1] - self._offsets[rows]
-        short = sizes < LONG
+        lists = self._keys.searchsorted(keys)
+        lists[lists == len(self._keys)] = 0
+        known = np.flatnonzero(self._keys[lists] == keys)
+        lists = lists[known]
         return _Found(
-            self._gathered(rows[short], sizes[short]),
-            asked.values[chosen[short]],
-            asked.bounds(chosen[short]),
             (self._offsets, self._nodes, self._weights),
-            rows[~short].tolist(),
-            asked.values[chosen[~short]],
-            asked.bounds(chosen[~short]),
+            lists.astype(np.int32),
+            self._offsets[lists + 1] - self._offsets[lists],
+            asked.values[chosen[known]],
+            owners[known],
         )
 
-    def _gathered(self, rows: Ints, sizes: Ints) -> _Postings:
-        """Return the postings of *rows*, one after the other."""
-        offsets = np.append(np.int32(0), np.cumsum(sizes, dtype=np.int32))
-        nodes, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1])
-        _loops().csr_row_index(
-            len(rows), rows, self._offsets, self._nodes, self._weights, nodes, weights
-        )
-        return offsets, nodes, weights
 
-
-class _Asked(NamedTuple):
+class Asked:
     """Queries as one: each key with its weighted tf / norm and the query it belongs to."""
 
-    keys: Ints
-    values: Floats
-    owners: NDArray[np.int64]
-    masks: NDArray[np.int64]
-    headings: list[bytes]
-    """Equal for queries with equal headings."""
+    def __init__(self, texts: Texts, weights: Floats, levels: int) -> None:
+        count = len(texts)
+        self.levels = levels
+        self.keys = texts.keys
+        self.owners = np.repeat(np.arange(count), np.diff(texts.bounds))
+        component = texts.keys & 3
+        part = self.owners * 4 + component
+        counts = texts.counts.astype(np.float64)
+        squares = np.bincount(part, weights=counts * counts, minlength=4 * count)
+        self.values = counts / np.sqrt(squares)[part] * weights[component]
+        self.masks = (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4))
+        self.divisors = _divisors(weights)
+        first = np.ones(count, np.bool_)
+        first[1:] = texts.groups[1:] != texts.groups[:-1]
+        self.base = np.cumsum(first) - 1
+        """Number of the headings of each query: equal ones come one after the other."""
+        self.data = np.flatnonzero(component == DC)
+        self.headings = np.flatnonzero((component != DC) & first[self.owners])
+        """Keys of headings, once where several queries have the same."""
 
-    @classmethod
-    def of(cls, queries: Sequence[Components], weights: Floats) -> _Asked:
-        keys = np.concatenate([query.keys for query in queries])
-        counts = np.concatenate([query.counts for query in queries]).astype(np.float64)
-        owners = np.repeat(np.arange(len(queries)), [len(query.keys) for query in queries])
-        part = owners * 4 + (keys & 3)
-        squares = np.bincount(part, weights=counts * counts, minlength=4 * len(queries))
-        values = counts / np.sqrt(squares)[part] * weights[keys & 3]
-        masks = (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4))
-        return cls(keys, values, owners, masks, [_headings(query) for query in queries])
-
-    def bounds(self, chosen: NDArray[np.intp]) -> list[int]:
-        """Return where the keys of each query begin among the *chosen* ones, and where all end."""
-        bounds: list[int] = np.searchsorted(
-            self.owners[chosen], np.arange(len(self.masks) + 1)
-        ).tolist()
-        return bounds
-
-
-def _headings(query: Components) -> bytes:
-    chosen = (query.keys & 3) != DC
-    return bytes(query.keys[chosen].tobytes() + query.counts[chosen].tobytes())
+    def __len__(self) -> int:
+        return len(self.masks)
 
 
 class _Found(NamedTuple):
-    """The postings of many queries: short lists are copied side by side, long ones left in place.
+    """The postings of many texts."""
 
-    One call adds all short lists of a query; a long list is worth a call of its own.
-    """
+    postings: _Postings
+    lists: Ints
+    """Which posting lists."""
+    sizes: Ints
+    values: Floats
+    owners: NDArray[np.int64]
+    """Which text each list is for, in order."""
 
-    short: _Postings
-    short_values: Floats
-    short_bounds: list[int]
-    long: _Postings
-    long_rows: list[int]
-    long_values: Floats
-    long_bounds: list[int]
+    def add(self, start: int, stop: int, sums: Floats) -> None:
+        """Add to the rows of *sums* what texts *start* to *stop* have in common with each node.
 
-    def add(self, number: int, sums: Floats) -> None:
-        """Add to *sums* what query *number* has in common with each node."""
-        start, stop = self.short_bounds[number], self.short_bounds[number + 1]
-        if start < stop:
-            offsets, nodes, weights = self.short
-            values = self.short_values[start:stop]
-            _add(offsets[start : stop + 1], nodes, weights, values, sums)
-        offsets, nodes, weights = self.long
-        for at in range(self.long_bounds[number], self.long_bounds[number + 1]):
-            row = self.long_rows[at]
-            _add(offsets[row : row + 2], nodes, weights, self.long_values[at : at + 1], sums)
+        Short lists are copied together and added with one call; a long list is worth its own.
+        """
+        at, end = self.owners.searchsorted((start, stop)).tolist()
+        if at == end:
+            return
+        short = self.sizes[at:end] < LONG
+        owners, values = self.owners[at:end] - start, self.values[at:end]
+        self._add_short(np.flatnonzero(short) + at, owners[short], values[short], sums)
+        offsets, nodes, weights = self.postings
+        for one in np.flatnonzero(~short).tolist():
+            here = self.lists[at + one]
+            row = sums[owners[one]]
+            _add(offsets[here : here + 2], nodes, weights, values[one : one + 1], row)
+
+    def _add_short(
+        self, chosen: NDArray[np.intp], owners: NDArray[np.int64], values: Floats, sums: Floats
+    ) -> None:
+        sizes = self.sizes[chosen]
+        offsets = np.zeros(len(sizes) + 1, np.int32)
+        np.cumsum(sizes, out=offsets[1:])
+        nodes, weights = np.empty(offsets[-1], np.int32), np.empty(offsets[-1])
+        _loops().csr_row_index(len(chosen), self.lists[chosen], *self.postings, nodes, weights)
+        nodes += np.repeat((owners * sums.shape[1]).astype(np.int32), sizes)
+        _add(offsets, nodes, weights, values, sums.reshape(-1))
 
 
 def _add(offsets: Ints, nodes: Ints, weights: Floats, values: Floats, sums: Floats) -> None:

@@ -95,6 +95,10 @@ class NodeTable:
         values: NDArray[Any] = self._records.values[name]
         return values
 
+    def records(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return all columns of *rows*, as they are now."""
+        return self._records.values[rows]
+
     def row(self, number: int) -> int:
         """Return where the node is now."""
         try:

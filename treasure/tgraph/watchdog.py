@@ -21,8 +21,8 @@ import numpy as np
 
 from treasure.pages import Link
 from treasure.strategies.base import Arrival
-from treasure.tgraph.components import DC, Place, cosine
-from treasure.tgraph.graph import TGraph
+from treasure.tgraph.components import DC, EMPTY, Components, Texts, cosine
+from treasure.tgraph.graph import Matches, TGraph
 from treasure.tgraph.journal import Entry
 from treasure.tgraph.nodes import MAX_DESTINATIONS, Node
 from treasure.urls import url_key
@@ -47,6 +47,8 @@ class _Visited:
     origins: list[_Origin]
     distance: int
     """Least known distance to a target by its links; 0 when it is one itself."""
+    texts: Texts | None = None
+    """The words of the places that hold those links."""
     nodes: dict[int, int] = field(default_factory=dict)
     """Number of the node made of each place, by the place's index."""
 
@@ -57,8 +59,12 @@ class _Origin:
 
     page: _Visited
     index: int
-    place: Place
     matched: int
+
+    @property
+    def components(self) -> Components:
+        """The words of the paragraph."""
+        return self.page.texts[self.index] if self.page.texts else EMPTY
 
 
 class Watchdog:
@@ -109,17 +115,21 @@ class Watchdog:
         links = links if len(links) <= MAX_LINKS else links[:MAX_LINKS]
         if not links:
             return
-        matches = self.graph.match(arrival.page, links)
-        node_of = {id(link): node for link, node in zip(links, matches.node.tolist(), strict=True)}
-        for index, place in enumerate(self.graph.places(arrival.page, links)):
-            if not len(place.components.keys):
+        nodes = self.graph.match(arrival.page, links).node.tolist()
+        places = self.graph.places(arrival.page, links)
+        page.texts = places.texts
+        words = np.diff(places.texts.bounds).tolist()
+        made: dict[int, _Origin] = {}
+        for at in np.argsort(places.of_link, kind="stable").tolist():
+            index = int(places.of_link[at])
+            if not words[index]:
                 continue
-            kept = Place(place.span, place.block, (), place.components)
-            origin = _Origin(page, index, kept, node_of[id(place.links[0])])
-            for link in place.links:
-                known = self._origins.setdefault(url_key(link.url), [])
-                if len(known) < MAX_ORIGINS:
-                    known.append(origin)
+            origin = made.get(index)
+            if origin is None:
+                origin = made[index] = _Origin(page, index, nodes[at])
+            known = self._origins.setdefault(url_key(links[at].url), [])
+            if len(known) < MAX_ORIGINS:
+                known.append(origin)
         while len(self._origins) > self.remembered:
             self._origins.popitem(last=False)
         self._pages.append(page)
@@ -129,55 +139,54 @@ class Watchdog:
 
     def _trace_back(self, target: str, origins: Sequence[_Origin]) -> None:
         """Make nodes of the paragraphs that led to *target*, nearest first."""
-        ways = deque((origin, 1, target) for origin in origins)
-        for _ in range(MAX_STEPS):
-            if not ways:
-                return
-            origin, distance, towards = ways.popleft()
-            self._lead(origin, distance, towards, target)
-            page = origin.page
-            if distance < page.distance:
-                page.distance = distance
-                if distance < self.graph.levels:
-                    ways.extend((before, distance + 1, page.url) for before in page.origins)
+        ways = [(origin, target) for origin in origins]
+        steps = MAX_STEPS
+        for distance in range(1, self.graph.levels + 1):
+            ways = ways[:steps]
+            steps -= len(ways)
+            self._lead(ways, distance, target)
+            longer = []
+            for origin, _ in ways:
+                page = origin.page
+                if distance < page.distance:
+                    page.distance = distance
+                    longer += [(before, page.url) for before in page.origins]
+            ways = longer
 
-    def _lead(self, origin: _Origin, distance: int, towards: str, target: str) -> None:
-        """Have a node for a paragraph from which a target is *distance* documents away."""
-        graph, nodes = self.graph, origin.page.nodes
-        journal = graph.journal
-        number = nodes.get(origin.index, -1)
-        if number in self._by_hand:
-            return
-        if number not in graph:
-            number, alike = self._similar(origin, distance)
-            if number < 0:
-                if not alike:
-                    node = Node(origin.page.url, distance, origin.place.components, (towards,))
-                    reason = f"{distance} from {target}"
-                    nodes[origin.index] = journal.add(node, reason)
-                return
-            nodes[origin.index] = number
+    def _lead(self, ways: Sequence[tuple[_Origin, str]], distance: int, target: str) -> None:
+        """Have a node for each paragraph from which a target is *distance* documents away.
+
+        *ways* are paragraphs and what they lead to on the way to *target*.
+        """
+        graph = self.graph
+        similar = _Similar(graph, [origin for origin, _ in ways], distance, self.novelty)
+        for at, (origin, towards) in enumerate(ways):
+            nodes = origin.page.nodes
+            number = nodes.get(origin.index, -1)
             if number in self._by_hand:
-                return
-        node = graph.node(number)
+                continue
+            if number not in graph:
+                number, alike = similar.to(at)
+                if number < 0:
+                    if not alike:
+                        node = Node(origin.page.url, distance, origin.components, (towards,))
+                        reason = f"{distance} from {target}"
+                        nodes[origin.index] = graph.journal.add(node, reason)
+                    continue
+                nodes[origin.index] = number
+                if number in self._by_hand:
+                    continue
+            self._strengthen(number, distance, towards, target)
+
+    def _strengthen(self, number: int, distance: int, towards: str, target: str) -> None:
+        """Take in that a node leads to *target*, *distance* away, over *towards*."""
+        node, journal = self.graph.node(number), self.graph.journal
         if distance < node.distance:
             journal.change("distance", number, distance, f"shorter way to {target}")
             journal.change("destinations", number, (towards,), f"shorter way to {target}")
         elif distance == node.distance and len(node.destinations) < MAX_DESTINATIONS:
             after = tuple(dict.fromkeys((*node.destinations, towards)))
             journal.change("destinations", number, after, f"leads to {target} too")
-
-    def _similar(self, origin: _Origin, distance: int) -> tuple[int, bool]:
-        """Return a near-identical node of the same level, or -1; and whether the way is known."""
-        matches = self.graph.match_components([origin.place.components])
-        alike = float(matches.osm[0, distance - 1]) > self.novelty
-        number = int(matches.node[0])
-        if number >= 0:
-            node = self.graph.node(number)
-            same = cosine(node.components, origin.place.components, DC) > NEAR_IDENTICAL
-            if node.distance == distance and same:
-                return number, True
-        return -1, alike
 
     def _inspect(self) -> None:
         """Mark nodes whose links led only to useless pages, and revive those that do better."""
@@ -201,3 +210,33 @@ class Watchdog:
             if number in self._by_hand:
                 continue
             self.graph.journal.forget(number, f"beyond the budget of {self.max_nodes} nodes")
+
+
+class _Similar:
+    """What the graph has that is like each of some paragraphs: all are compared at once.
+
+    Compared again when the graph has changed under our hands.
+    """
+
+    def __init__(
+        self, graph: TGraph, origins: Sequence[_Origin], distance: int, novelty: float
+    ) -> None:
+        self._graph, self._origins = graph, origins
+        self._distance, self._novelty = distance, novelty
+        self._first, self._state = 0, -1
+        self._matches: Matches | None = None
+
+    def to(self, at: int) -> tuple[int, bool]:
+        """Return a near-identical node of the same level, or -1; and whether the way is known."""
+        graph, distance = self._graph, self._distance
+        if self._matches is None or self._state != graph.state:
+            self._matches = graph.match_components([o.components for o in self._origins[at:]])
+            self._first, self._state = at, graph.state
+        row = at - self._first
+        number = int(self._matches.node[row])
+        if number >= 0:
+            node = graph.node(number)
+            same = cosine(node.components, self._origins[at].components, DC) > NEAR_IDENTICAL
+            if node.distance == distance and same:
+                return number, True
+        return -1, float(self._matches.osm[row, distance - 1]) > self._novelty
