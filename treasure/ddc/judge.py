@@ -361,7 +361,7 @@ class Judge:
         return verdict
 
     def _numbers(self, page: Page) -> tuple[tuple[str, float], ...]:
-        return self.galaxy.classify(page.main_terms).numbers[:NUMBERS] if self.galaxy else ()
+        return self.galaxy.numbers(page.main_terms, NUMBERS) if self.galaxy else ()
 
     def _foreign(self, page: Page) -> str:
         """Return the page's language when it is none of those asked for."""
@@ -392,23 +392,20 @@ class Judge:
 
 def page_document(page: Page) -> Document:
     """Return the page's main text without lists of mere links; title and headings count twice."""
-    spans = [page.title_span, *(heading.span for heading in page.headings)]
-    return document(
-        np.concatenate([_told(page), *(page.terms[start:stop] for start, stop in spans)])
-    )
+    headings = page.terms_of([page.title_span, *(heading.span for heading in page.headings)])
+    return document(np.concatenate([_told(page), headings]))
 
 
 def _told(page: Page) -> NDArray[np.int32]:
     """Return the terms of what the page itself tells; lists of links speak of other pages."""
     linked = [0] * len(page.blocks)
-    for link in page.links:
-        linked[link.block] += link.anchor.stop - link.anchor.start
+    for _, (start, stop), _, block, *_ in page.links:
+        linked[block] += stop - start
     kept = [
-        block.span
-        for block, words in zip(page.blocks, linked, strict=True)
-        if not block.boilerplate and words < MERE_LINKS * (block.span.stop - block.span.start)
+        span
+        for (_, span, _, boilerplate, _), words in zip(page.blocks, linked, strict=True)
+        if not boilerplate and words < MERE_LINKS * (span[1] - span[0])
     ]
     if sum(stop - start for start, stop in kept) < TOLD:
         return page.main_terms
-    title = page.title_span
-    return np.concatenate([page.terms[start:stop] for start, stop in (title, *kept)])
+    return page.terms_of([page.title_span, *kept])

@@ -27,8 +27,8 @@ from treasure.errors import LexiconError
 from treasure.text import VOCABULARY, words
 
 SETTING = "TREASURE_DDC_LEXICON"
-_FILTER_BITS = 18
-_MIX = np.int64(0x9E3779B1)
+_FILTER_BITS = 20
+_MIX = np.uint32(0x9E3779B1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,10 @@ class Lexicon:
         if len(ids) < 2 or min(ids) < 0:
             return None
         key = _pair_keys(np.array(ids[:1]), np.array(ids[1:2]))
-        low = int(np.searchsorted(self._phrase_keys, key, "left")[0])
-        high = int(np.searchsorted(self._phrase_keys, key, "right")[0])
-        longest = self._longest(ids, low, high)
-        if longest is None or self._size(longest) != len(ids):
+        pair = int(np.searchsorted(self._pairs, key)[0])
+        if self._pairs[pair] != key[0]:
             return None
-        return longest
+        return next((term for phrase, term in self._phrases(pair) if phrase == ids), None)
 
     def numbers_of(self, term: int) -> list[str]:
         """Return the numbers that a term points to."""
@@ -189,58 +187,59 @@ class Lexicon:
 
     def match_stems(self, kept: NDArray[np.int64], known: NDArray[np.int32]) -> Hits:
         """Return the terms found among what ``stems_in`` gave."""
-        found = self._single.take(known)  # known == -1 takes the last place, which holds -1
-        width = np.ones(len(found), np.int32)
-        if len(known) > 1:
-            self._match_phrases(known, found, width)
+        found, width = self.terms_at(known)
         places = np.flatnonzero(found >= 0)
         start = kept[places]
         stop = kept[places + width[places] - 1] + 1
         return Hits(found[places], start.astype(np.int32), stop.astype(np.int32))
 
+    def terms_at(self, known: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the term that begins at each stem, -1 where none does, and how many it takes."""
+        found = self._single.take(known)  # known == -1 takes the last place, which holds -1
+        width = np.ones(len(found), np.int32)
+        self._match_phrases(known, found, width)
+        return found, width
+
     def stems_in(self, terms: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return where words that count stand, and their stems' numbers here, -1 if unknown."""
         kept = np.flatnonzero(terms >= 0)
         ids = terms[kept]
-        known = self._stem_of.take(ids, mode="clip")
-        known[ids >= len(self._stem_of)] = -1
-        return kept, known
+        # Words met later than the lexicon take the last place, which holds -1.
+        return kept, self._stem_of.take(ids, mode="clip")
 
     def _match_phrases(
         self, known: NDArray[np.int32], found: NDArray[np.int32], width: NDArray[np.int32]
     ) -> None:
-        keys = _pair_keys(known[:-1], known[1:])
-        candidates = np.flatnonzero(self._pair_filter.take(_places(keys)))
-        if not len(candidates):
-            return
-        keys = keys[candidates]
-        first = np.searchsorted(self._phrase_keys, keys, "left").tolist()
-        after = np.searchsorted(self._phrase_keys, keys, "right").tolist()
+        first, second = known[:-1], known[1:]
+        candidates = np.flatnonzero(self._pair_filter.take(_filter_places(first, second)))
+        keys = _pair_keys(first[candidates], second[candidates])
+        pairs = np.searchsorted(self._pairs, keys)
+        real = np.flatnonzero(self._pairs[pairs] == keys)
         free = 0
-        for place, low, high in zip(candidates.tolist(), first, after, strict=True):
-            if low == high or place < free:
+        for place, pair in zip(candidates[real].tolist(), pairs[real].tolist(), strict=True):
+            if place < free:
                 continue
-            term = self._longest(known[place : place + MAX_TERM_WORDS].tolist(), low, high)
-            if term is not None:
-                size = self._size(term)
-                found[place] = term
-                width[place] = size
-                found[place + 1 : place + size] = -1
-                free = place + size
+            text = known[place : place + MAX_TERM_WORDS].tolist()
+            for phrase, term in self._phrases(pair):
+                size = len(phrase)
+                if text[:size] == phrase:
+                    found[place] = term
+                    width[place] = size
+                    found[place + 1 : place + size] = -1
+                    free = place + size
+                    break
 
-    def _size(self, term: int) -> int:
-        return int(self.term_start[term + 1] - self.term_start[term])
-
-    def _longest(self, stems: list[int], low: int, high: int) -> int | None:
-        """Return the longest of phrases *low* to *high* that *stems* begin with.
-
-        Phrases are in order, so a phrase comes after those that it begins with.
-        """
-        for term in self._phrase_terms[low:high][::-1].tolist():
-            phrase = self.term_stems[self.term_start[term] : self.term_start[term + 1]].tolist()
-            if stems[: len(phrase)] == phrase:
-                return int(term)
-        return None
+    def _phrases(self, pair: int) -> list[tuple[list[int], int]]:
+        """Return the phrases that begin with a pair of stems, and their terms, longest first."""
+        phrases = self._phrases_of.get(pair)
+        if phrases is None:
+            # Phrases are in order, so a phrase comes after those that it begins with.
+            low, high = self._pair_start[pair], self._pair_start[pair + 1]
+            phrases = self._phrases_of[pair] = [
+                (self.term_stems[self.term_start[term] : self.term_start[term + 1]].tolist(), term)
+                for term in self._phrase_terms[low:high][::-1].tolist()
+            ]
+        return phrases
 
     def _tie_to_vocabulary(self) -> None:
         ids = np.fromiter(map(VOCABULARY.id_of_stem, self._stems), np.int32, len(self._stems))
@@ -261,9 +260,13 @@ class Lexicon:
         self._single[self.term_stems[self.term_start[singles]]] = singles
         self._phrase_terms = np.flatnonzero(sizes > 1)
         starts = self.term_start[self._phrase_terms]
-        self._phrase_keys = _pair_keys(self.term_stems[starts], self.term_stems[starts + 1])
+        first, second = self.term_stems[starts], self.term_stems[starts + 1]
         self._pair_filter = np.zeros(1 << _FILTER_BITS, np.bool_)
-        self._pair_filter[_places(self._phrase_keys)] = True
+        self._pair_filter[_filter_places(first, second)] = True
+        pairs, pair_start = np.unique(_pair_keys(first, second), return_index=True)
+        self._pairs = np.append(pairs, np.iinfo(np.int64).max)  # so that every search ends inside
+        self._pair_start = np.append(pair_start, len(starts))
+        self._phrases_of: dict[int, list[tuple[list[int], int]]] = {}
 
 
 def _pair_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -271,9 +274,10 @@ def _pair_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[n
     return (first.astype(np.int64) << 32) | second.astype(np.int64)
 
 
-def _places(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def _filter_places(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.uint32]:
     """Return places in a filter that tells most pairs of stems that begin no phrase."""
-    return ((keys >> 32) * 31 + (keys & 0xFFFFFFFF)) * _MIX >> 13 & ((1 << _FILTER_BITS) - 1)
+    mixed = (first.view(np.uint32) * _MIX + second.view(np.uint32)) * _MIX
+    return mixed >> np.uint32(32 - _FILTER_BITS)
 
 
 @lru_cache(maxsize=1)

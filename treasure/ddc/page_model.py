@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.text import VOCABULARY
+from treasure.text import VOCABULARY, first_places
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -48,9 +48,11 @@ def document(terms: Ids) -> Document:
     Terms stand in the order in which they first occur: vocabulary ids depend on what this process
     has read before, and sums must not, to the last digit.
     """
-    ids, first, counts = np.unique(terms[terms >= 0], return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return Document(ids[order], counts[order].astype(np.float64))
+    terms = terms[terms >= 0]
+    first = first_places(terms)
+    counts = np.bincount(first, minlength=terms.size)
+    new = np.flatnonzero(counts)
+    return Document(terms[new], counts[new].astype(np.float64))
 
 
 def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import class_of, digits, normal, pointed
-from treasure.text import VOCABULARY, words
+from treasure.text import VOCABULARY, first_places, words
 
 OPENING_WORDS = 15
 OPENING_WEIGHT = 3.0
@@ -42,6 +42,20 @@ MAJORITY = 0.5
 Floats = NDArray[np.float64]
 
 
+class _Dots(NamedTuple):
+    """The dots of a text: those of its terms first, then the faint ones of its stems."""
+
+    name: NDArray[np.int32]
+    """The distinct terms, and the distinct stems as numbers above those of all terms."""
+    sizes: NDArray[np.int32]
+    """How many dots each of them has, one after the other in what follows."""
+    place: NDArray[np.int64]
+    """Where the dot stands among all dots of the lexicon."""
+    weight: Floats
+    bright: int
+    """How many are dots of terms."""
+
+
 class WeightedGalaxy:
     """Classifies by what words tell."""
 
@@ -55,6 +69,16 @@ class WeightedGalaxy:
         self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
         self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
         self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1)).tolist()
+        # All dots in one table, so that a text is looked up once: terms, then stems.
+        self._start = np.concatenate(
+            [lexicon.posting_start[:-1], lexicon.faint_start[:-1] + lexicon.posting_start[-1]]
+        )
+        self._sizes = np.concatenate([self._numbers_of_term, np.diff(lexicon.faint_start)])
+        self._weight = np.concatenate([self._dot_weight, lexicon.faint_weight]).astype(np.float32)
+        self._number = np.concatenate([lexicon.posting_number, lexicon.faint_number]).astype(
+            np.uint16
+        )
+        self._class = self._class_of[self._number].astype(np.uint16)
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -67,31 +91,46 @@ class WeightedGalaxy:
         >>> galaxy.numbers[0], galaxy.share(topic.numbers)  # doctest: +SKIP
         (("523", 0.31), 0.44)
         """
-        lexicon = self.lexicon
-        place, known = lexicon.stems_in(terms)
-        hits = lexicon.match_stems(place, known)
-        term, strength = _strengths(hits.term, hits.start, anchor)
-        posting, sizes = _rows(lexicon.posting_start, term)
-        number = lexicon.posting_number[posting]
-        weight = self._dot_weight[posting] * np.repeat(strength, sizes)
-
-        in_lexicon = known >= 0
-        stem, faintness = _strengths(known[in_lexicon], place[in_lexicon], anchor)
-        faint, faint_sizes = _rows(lexicon.faint_start, stem)
-        faint_number = lexicon.faint_number[faint].astype(np.int32)
-        faint_weight = lexicon.faint_weight[faint] * np.repeat(faintness, faint_sizes)
-
-        size = len(lexicon.numbers)
-        scores = _sums(number, weight, size)
-        faint_scores = _sums(faint_number, faint_weight, size)
+        place, known = self.lexicon.stems_in(terms)
+        hits = self.lexicon.match_stems(place, known)
+        dots = self._dots(hits.term, hits.start, known, place, anchor)
         return Galaxy(
-            lexicon,
+            self.lexicon,
             hits,
-            np.concatenate([np.repeat(term, sizes), np.repeat(stem, faint_sizes) + lexicon.size]),
-            np.concatenate([number, faint_number]),
-            np.concatenate([weight, faint_weight]),
-            self._ranked(scores, faint_scores),
+            np.repeat(dots.name, dots.sizes),
+            self._number[dots.place].astype(np.int32),
+            dots.weight,
+            self._ranked(dots, MOST_NUMBERS),
         )
+
+    def numbers(
+        self, terms: NDArray[np.int32], most: int = MOST_NUMBERS
+    ) -> tuple[tuple[str, float], ...]:
+        """Return the best numbers of a text, as ``classify`` does, without the rest."""
+        place, known = self.lexicon.stems_in(terms)
+        found, _ = self.lexicon.terms_at(known)
+        hits = np.flatnonzero(found >= 0)
+        return self._ranked(self._dots(found[hits], place[hits], known, place, None), most)
+
+    def _dots(
+        self,
+        term: NDArray[np.int32],
+        start: NDArray[np.integer[Any]],
+        stem: NDArray[np.int32],
+        place: NDArray[np.int64],
+        anchor: NDArray[np.bool_] | None,
+    ) -> _Dots:
+        """Return the dots of terms and stems, found at these words of a text."""
+        in_lexicon = stem >= 0
+        found = np.concatenate([term, stem[in_lexicon] + self.lexicon.size])
+        name, strength = _strengths(found, np.concatenate([start, place[in_lexicon]]), anchor)
+        sizes = self._sizes[name]
+        ends = np.cumsum(sizes)
+        offset = np.repeat(self._start[name] - ends + sizes, sizes)
+        dots = np.arange(len(offset)) + offset
+        weight = self._weight[dots] * np.repeat(strength, sizes)
+        terms = int(np.count_nonzero(name < self.lexicon.size))
+        return _Dots(name, sizes, dots, weight, int(ends[terms - 1]) if terms else 0)
 
     def weigh(
         self, terms: NDArray[np.int32], prefixes: Sequence[str]
@@ -138,9 +177,9 @@ class WeightedGalaxy:
             _row_sums(lexicon.faint_start, lexicon.faint_weight * under[lexicon.faint_number]),
         )
 
-    def _ranked(self, scores: Floats, faint: Floats) -> tuple[tuple[str, float], ...]:
+    def _ranked(self, dots: _Dots, most: int) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        own = _sums(self._class_of, scores + faint)
+        own = _sums(self._class[dots.place], dots.weight, len(self._members) - 1)
         if not own.any():
             return ()
         gain = DIVISION * _sums(self._division_of, own)[self._division_of]
@@ -148,7 +187,9 @@ class WeightedGalaxy:
         ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
         best = np.argpartition(-ranks, min(MOST_NUMBERS, len(ranks) - 1))[:MOST_NUMBERS]
-        best = best[np.lexsort((best, -ranks[best]))]
+        best = best[np.lexsort((best, -ranks[best]))][:most]
+        number = self._number[dots.place[: dots.bright]]
+        scores = _sums(number, dots.weight[: dots.bright], len(self._digits))
         return tuple(
             (self._precise(place, scores), float(ranks[place]))
             for place in best.tolist()
@@ -158,10 +199,11 @@ class WeightedGalaxy:
     def _precise(self, place: int, scores: Floats) -> str:
         """Go down from a class to where its terms crowd; return the number reached."""
         first, stop = self._members[place], self._members[place + 1]
-        weights = scores[first:stop].tolist()
         found = [
             (own, weight)
-            for own, weight in zip(self._digits[first:stop], weights, strict=True)
+            for own, weight in zip(
+                self._digits[first:stop], scores[first:stop].tolist(), strict=True
+            )
             if weight > 0
         ]
         reached = self._digits[first][:3].ljust(3, "0")
@@ -186,23 +228,13 @@ def _strengths(
     found: NDArray[np.int32], start: NDArray[np.integer[Any]], anchor: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Return the distinct terms and sqrt(tf) x anchor impact of each."""
-    unique, index = np.unique(found, return_inverse=True)
+    first = first_places(found)
     times = np.where(start < OPENING_WORDS, OPENING_WEIGHT, 1.0)
-    strength = np.sqrt(np.bincount(index, times, len(unique)))
+    strength = np.sqrt(np.bincount(first, times, len(found)))
     if anchor is not None and len(found):
-        strength[np.unique(index[anchor[start]])] *= ANCHOR_IMPACT
-    return unique, strength
-
-
-def _rows(
-    starts: NDArray[np.int32], rows: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the places of all entries of *rows*, one after the other, and the rows' sizes."""
-    first = starts[rows]
-    sizes = starts[rows + 1] - first
-    ends = np.cumsum(sizes)
-    offset: NDArray[np.int64] = np.repeat(first - (ends - sizes), sizes)
-    return np.arange(len(offset)) + offset, sizes
+        strength[np.unique(first[anchor[start]])] *= ANCHOR_IMPACT
+    new = np.flatnonzero(strength)
+    return found[new], strength[new]
 
 
 def _sums(
