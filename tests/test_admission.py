@@ -19,7 +19,7 @@ E = "http://example.org"
 
 
 def page(url: str = f"{E}/", robots: frozenset[str] = frozenset()) -> Page:
-    return Page(url, "", EMPTY, [], np.array([], np.int32), [], [], [], robots=robots)
+    return Page(url, "", EMPTY, "", np.array([], np.int32), [], [], [], robots=robots)
 
 
 def lease(url: str = f"{E}/", depth: int = 0) -> Lease:

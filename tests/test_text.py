@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from treasure.text import MAX_SIGNS, STOP, Vocabulary, word_lists, words
+from treasure.text import MARK, MAX_SIGNS, STOP, VOCABULARY, Vocabulary, plain, words
 
 _WORD = re.compile(r"[^\W_]+")
 _MANY_SIGNS = "x".join(map(chr, range(0x2190, 0x2190 + MAX_SIGNS + 5)))
@@ -19,10 +19,16 @@ def test_words_are_runs_of_letters_and_digits_in_lower_case(text):
     assert words(text) == _WORD.findall(text.lower())
 
 
-@given(st.lists(st.text(), min_size=1))
-@example(["Two\x01", "", "texts—", _MANY_SIGNS])
-def test_texts_cut_together_are_cut_as_each_alone(texts):
-    assert word_lists(texts) == [words(text) for text in texts]
+@given(st.text())
+@example("ÉCOLE d'été — “Straße” antidisestablishmentarianism donaudampfschifffahrtsgesellschaft")
+@example(_MANY_SIGNS)
+def test_a_text_read_at_once_has_the_numbers_of_its_words(text):
+    data = plain(text)
+    numbers, starts, stops = VOCABULARY.read(data)
+    found = [data[a:b].decode() for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    cut = words(text.replace(MARK, " "))
+    assert found == cut
+    assert numbers.tolist() == VOCABULARY.ids(cut).tolist()
 
 
 def test_forms_of_a_word_have_one_number():

@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from itertools import accumulate, chain
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import html_to_unicode
 
-from treasure import text, urls
+from treasure import urls
 from treasure.errors import UnreadablePageError
 from treasure.pages import Block, Heading, Link, Page, Span
-from treasure.text import VOCABULARY
+from treasure.text import MARK, VOCABULARY, plain, words
 
 MAX_TEXT_CHARS = 2_000_000
 MAX_LINKS = 5_000
@@ -96,7 +96,7 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     else:
         walk.read_frames(tree.css("frame[src]"))
     page = walk.page(html)
-    if len(page.words) < SHELL_WORDS and len(page.links) < SHELL_LINKS:
+    if page.terms.size < SHELL_WORDS and len(page.links) < SHELL_LINKS:
         return replace(page, scripted_shell=tree.css_first("script") is not None)
     return page
 
@@ -364,13 +364,17 @@ class _Walk:
 
     def page(self, html: str) -> Page:
         """Cut the text into words and return what was read."""
-        parts = text.word_lists([self.title, *self.segments])
-        del parts[0][_TITLE_WORDS:]
-        words = list(chain.from_iterable(parts))
-        at = list(accumulate(map(len, parts)))
+        texts = [" ".join(words(self.title)[:_TITLE_WORDS]), *self.segments]
+        joined = MARK.join(texts)
+        if joined.count(MARK) >= len(texts):
+            joined = MARK.join([text.replace(MARK, " ") for text in texts])
+        text = plain(joined)
+        terms, starts, _ = VOCABULARY.read(text)
+        marks = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(MARK))
+        at = [*np.searchsorted(starts, marks).tolist(), terms.size]
         blocks = self._blocks(at)
         headings = [
-            Heading(level, blocks[block].span, " ".join(words[slice(*blocks[block].span)]))
+            Heading(level, blocks[block].span, self._words_of(block))
             for level, block in self.headings
         ]
         nofollow = not self.robots.isdisjoint({"nofollow", "none"})
@@ -382,8 +386,8 @@ class _Walk:
             url=self.url,
             title=self.title or (headings[0].text if headings else ""),
             title_span=Span(0, at[0]),
-            words=words,
-            terms=VOCABULARY.ids(words),
+            plain=text.replace(MARK.encode(), b" ").decode(),
+            terms=terms,
             headings=headings,
             blocks=blocks,
             links=links,
@@ -394,6 +398,10 @@ class _Walk:
             robots=self.robots,
             html=html,
         )
+
+    def _words_of(self, block: int) -> str:
+        _, first, last, *_ = self.blocks[block]
+        return " ".join(words(" ".join(self.segments[first:last])))
 
     def _blocks(self, at: list[int]) -> list[Block]:
         """Return the blocks; boilerplate that is nearly the whole page is none."""

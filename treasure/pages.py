@@ -73,12 +73,13 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """A page as we read it. *words* start with the title, then the body in reading order."""
+    """A page as we read it."""
 
     url: str
     title: str
     title_span: Span
-    words: list[str]
+    plain: str
+    """All words in lower case with spaces between them; ``words`` is seldom asked for."""
     terms: NDArray[np.int32]
     """Vocabulary id of each word's stem; -1 for stop words and numbers."""
     headings: Sequence[Heading]
@@ -96,6 +97,11 @@ class Page:
     html: str = field(default="", repr=False, compare=False)
     scripted_shell: bool = False
     """True when the page has scripts and next to no text: it may need a browser."""
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words in lower case: title first, then the body in reading order."""
+        return self.plain.split()
 
     def context(self, link: Link, width: int = CONTEXT_WORDS) -> Span:
         """Return the link's context: *width* words each side of the anchor, within its block."""

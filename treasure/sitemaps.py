@@ -87,7 +87,7 @@ def listing(url: str, links: Sequence[str]) -> Page:
         found.append(Link(link, span, texts[-1], index, "sitemap"))
     terms = np.array([VOCABULARY[word] for word in all_words], dtype=np.int32)
     nothing = Span(0, 0)
-    return Page(url, "", nothing, all_words, terms, (), blocks, found, texts)
+    return Page(url, "", nothing, " ".join(all_words), terms, (), blocks, found, texts)
 
 
 class _Reader:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
+
+from treasure.word_table import Reading, WordTable
 
 STOP = -1
 """Vocabulary id of stop words, numbers and monsters."""
@@ -24,16 +26,16 @@ MAX_STEMS = 1 << 20
 """A crawl of millions of pages meets millions of misspellings; past this many they are dropped."""
 MAX_CACHED_WORDS = 1 << 21
 
-_MARK = "\x01"
-"""Stands between texts that are cut into words together."""
-_NO_WORD = re.compile(rf"[^\w{_MARK}]|_")
+MARK = "\x01"
+"""May stand between texts that are cut into words together."""
+_NO_WORD = re.compile(rf"[^\w{MARK}]|_")
 _ASCII = bytes(range(128))
 MAX_SIGNS = 100
 """Kinds of punctuation beyond ASCII that are replaced one by one; a text in earnest has a dozen."""
 
 
 _CUT = bytes(
-    ord(chr(code).lower()) if chr(code).isalnum() or chr(code) == _MARK else 32
+    ord(chr(code).lower()) if chr(code).isalnum() or chr(code) == MARK else 32
     for code in range(128)
 ) + bytes(range(128, 256))
 """What each byte of UTF-8 becomes: letters of ASCII in lower case, other signs a space."""
@@ -59,33 +61,25 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Return the words of *text* in lower case."""
-    return _spaced(text.replace(_MARK, " ")).split()
+    return plain(text.replace(MARK, " ")).decode().split()
 
 
-def word_lists(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of each of *texts*; all together take hardly longer than one."""
-    joined = _MARK.join(texts)
-    if joined.count(_MARK) >= len(texts):
-        joined = _MARK.join([text.replace(_MARK, " ") for text in texts])
-    return [text.split() for text in _spaced(joined).split(_MARK)]
-
-
-def _spaced(text: str) -> str:
+def plain(text: str) -> bytes:
     """Return *text* in lower case, with spaces for all but letters, digits and marks.
 
     To translate bytes takes a fifth of the time of a regular expression. Beyond ASCII that cannot
     tell signs from letters, so signs go first; most pages have no more than a few kinds of them.
     """
     if text.isascii():
-        return text.encode().translate(_CUT).decode()
+        return text.encode().translate(_CUT)
     text = text.lower()
     data = text.encode("utf-8", "replace")
     signs = [c for c in set(data.translate(None, _ASCII).decode()) if not c.isalnum()]
     if len(signs) > MAX_SIGNS:
-        return _NO_WORD.sub(" ", text)
+        return _NO_WORD.sub(" ", text).encode()
     for sign in signs:
         data = data.replace(sign.encode(), b" ")
-    return data.translate(_CUT).decode()
+    return data.translate(_CUT)
 
 
 class Vocabulary(dict[str, int]):
@@ -96,6 +90,7 @@ class Vocabulary(dict[str, int]):
         self._stemmer = Stemmer.Stemmer("porter", 0)
         self._numbers: dict[str, int] = {}
         self._stems: list[str] = []
+        self._table = WordTable(self.__getitem__)
 
     def __missing__(self, word: str) -> int:
         number = self._number(word)
@@ -123,6 +118,10 @@ class Vocabulary(dict[str, int]):
     def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the stem numbers of *words*, STOP for those that do not count."""
         return np.fromiter(map(self.__getitem__, words), dtype=np.int32)
+
+    def read(self, text: bytes) -> Reading:
+        """Return the same for all words of a text that ``plain`` made, and where they stand."""
+        return self._table.read(text)
 
     def id_of_stem(self, stem: str) -> int:
         """Return the number of a stem that was saved earlier; no stemming is done."""

@@ -58,14 +58,13 @@ def decode(data: bytes) -> Page:
     record: Any = _decoder.decode(data)
     (url, title, title_span, text, headings, kinds, blocks, paths, links, *rest) = record
     language, canonical, description, robots, shell, packed = rest
-    words = text.split(" ") if text else []
     block_texts, html = _decoder.decode(zstandard.ZstdDecompressor().decompress(packed))
     return Page(
         url=url,
         title=title,
         title_span=Span(*title_span),
-        words=words,
-        terms=VOCABULARY.ids(words),
+        plain=text,
+        terms=VOCABULARY.read(text.encode()).numbers,
         headings=[Heading(level, Span(a, b), shown) for level, a, b, shown in headings],
         blocks=[
             Block(kinds[kind], Span(a, b), heading, boilerplate, Span(c, d))
