@@ -6,16 +6,21 @@ from treasure.strategies.evidence import ANCHOR_TERMS, Evidence
 from treasure.text import VOCABULARY
 
 
+def _row(evidence: Evidence, key: int) -> int:
+    (row,), _ = evidence.rows([key])
+    return row
+
+
 def test_rows_are_found_by_key_and_forgotten() -> None:
     evidence = Evidence()
-    row = evidence.new(42)
+    row = _row(evidence, 42)
     evidence.column["in_links"][row] = 3
     assert evidence.row(42) == row
     assert evidence.live().tolist() == [row]
     evidence.drop(42)
     assert evidence.row(42) is None
     assert evidence.live().size == 0
-    again = evidence.new(43)
+    again = _row(evidence, 43)
     assert again == row
     assert evidence.column["in_links"][again] == 0
 
@@ -23,8 +28,8 @@ def test_rows_are_found_by_key_and_forgotten() -> None:
 def test_the_worst_go_when_there_is_no_room() -> None:
     evidence = Evidence(limit=100)
     for key in range(100):
-        evidence.column["score"][evidence.new(key)] = key / 100
-    evidence.new(1000)
+        evidence.column["score"][_row(evidence, key)] = key / 100
+    _row(evidence, 1000)
     assert len(evidence) == 100
     assert evidence.row(0) is None
     assert evidence.row(99) is not None
@@ -32,9 +37,9 @@ def test_the_worst_go_when_there_is_no_room() -> None:
 
 def test_terms_are_added_once_while_there_is_room() -> None:
     evidence = Evidence()
-    row = evidence.new(1)
-    evidence.add_terms("anchor_terms", row, [5, -1, 5, 7])
-    evidence.add_terms("anchor_terms", row, list(range(100)))
+    row = _row(evidence, 1)
+    evidence.add_terms("anchor_terms", [row], [[5, -1, 5, 7]])
+    evidence.add_terms("anchor_terms", [row], [list(range(100))])
     terms = evidence.column["anchor_terms"][row].tolist()
     assert terms[:3] == [5, 7, 0]
     assert len(set(terms)) == ANCHOR_TERMS
@@ -43,12 +48,12 @@ def test_terms_are_added_once_while_there_is_room() -> None:
 def test_state_keeps_rows_and_words() -> None:
     first = Evidence()
     for key in (7, 8, 9):
-        row = first.new(key)
-        first.add_terms("url_terms", row, [VOCABULARY[f"word{key}"]])
+        row = _row(first, key)
+        first.add_terms("url_terms", [row], [[VOCABULARY[f"word{key}"]]])
         first.column["pages"][row, 0] = key
     first.drop(8)
     second = Evidence()
-    second.new(1)
+    _row(second, 1)
     second.restore(first.state())
     assert second.row(1) is None
     assert second.row(8) is None
@@ -57,4 +62,4 @@ def test_state_keeps_rows_and_words() -> None:
         assert row == first.row(key)
         assert second.column["url_terms"][row].tolist() == first.column["url_terms"][row].tolist()
         assert second.column["pages"][row, 0] == key
-    assert second.new(10) == first.new(10)
+    assert _row(second, 10) == _row(first, 10)

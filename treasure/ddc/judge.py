@@ -245,6 +245,11 @@ class Judge:
             self._fitting.join()
 
     @property
+    def models(self) -> Sequence[PageModel]:
+        """What texts are judged by, one a topic; another list after every fit."""
+        return self._models
+
+    @property
     def _models(self) -> list[PageModel]:
         if not self._fitted:
             self._first_fit()

@@ -2,8 +2,9 @@
 
 A link found on five pages is one URL with five witnesses. Rows hold references (pages, lists,
 words), not results: when the judge learns, or a sibling turns out well, the features of a link are
-gathered anew from them. The number of rows is bounded; the least promising links go first, which
-then keep the score they had.
+gathered anew from them. What only a new witness or a new model of the judge changes is kept with
+the row until then (``told``). The number of rows is bounded; the least promising links go first,
+which then keep the score they had.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ ANCHOR_TERMS = 12
 URL_TERMS = 8
 SAVED_ROWS = 20_000
 """The best rows are kept for a continued crawl; the others start anew when they are seen again."""
+
+TOLD = 8
+"""Numbers kept with a row because they seldom change."""
+NEVER = -1
+"""Edition of what was told to a row before it was worked out."""
 
 NOTHING = -1.5
 """Evidence of a text that was never there: as low as evidence gets."""
@@ -54,8 +60,12 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "graph": (np.float32, 0, 0),
     "graph_success": (np.float32, 0, 0),
     "distance": (np.float32, 0, 99),
+    "told": (np.float64, TOLD, 0),
+    "edition": (np.int32, 0, NEVER),
 }
 TEXTS = ("anchor_terms", "url_terms")
+KEPT = tuple(name for name in _COLUMNS if name not in (*TEXTS, "told", "edition"))
+"""Columns saved as they are; what was told is worked out again."""
 
 
 class Evidence:
@@ -77,23 +87,31 @@ class Evidence:
         """Return the row of the URL called *key*."""
         return self._rows.get(key)
 
-    def new(self, key: int) -> int:
-        """Return a fresh row for *key*."""
-        if not self._free and self.size == self.limit:
-            self._drop_worst()
-        if self._free:
-            row = self._free.pop()
-            for name, (_, _, start) in _COLUMNS.items():
-                self.column[name][row] = start
-        else:
-            if self.size == len(self.column["key"]):
-                self._reserve(min(2 * self.size, self.limit))
-            row = self.size
-            self.size += 1
-        self.column["key"][row] = key
-        self.column["alive"][row] = True
-        self._rows[key] = row
-        return row
+    def rows(self, keys: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the rows of the URLs called *keys*, and which of them are new."""
+        known = self._rows
+        missing = list(dict.fromkeys([key for key in keys if key not in known]))
+        if missing:
+            self._add(missing)
+        added = set(missing)
+        new = [at for at, key in enumerate(keys) if key in added]
+        return [known[key] for key in keys], new
+
+    def _add(self, keys: list[int]) -> None:
+        lacking = len(keys) - len(self._free) - (self.limit - self.size)
+        if lacking > 0:
+            self._drop_worst(max(lacking, self.limit // 100))
+        again = [self._free.pop() for _ in range(min(len(keys), len(self._free)))]
+        fresh = range(self.size, self.size + len(keys) - len(again))
+        self.size = fresh.stop
+        if self.size > len(self.column["key"]):
+            self._reserve(min(max(2 * len(self.column["key"]), self.size), self.limit))
+        for name, (_, _, start) in _COLUMNS.items() if again else ():
+            self.column[name][again] = start
+        rows = [*again, *fresh]
+        self.column["key"][rows] = keys
+        self.column["alive"][rows] = True
+        self._rows.update(zip(keys, rows, strict=True))
 
     def drop(self, key: int) -> None:
         """Forget a URL."""
@@ -107,23 +125,32 @@ class Evidence:
         end = self.size if stop is None else min(stop, self.size)
         return np.flatnonzero(self.column["alive"][start:end]) + start
 
-    def add_terms(self, name: str, row: int, terms: Sequence[int]) -> None:
-        """Add the *terms* that a text of the row does not hold yet, while there is room."""
-        slots = self.column[name][row]
-        have = slots.tolist()
-        used = have.index(-1) if have[-1] == -1 else len(have)
-        for term in terms:
-            if used == len(have):
-                return
-            if term >= 0 and term not in have:
-                have[used] = slots[used] = term
-                used += 1
-
-    def raise_to(self, name: str, row: int, value: float) -> None:
-        """Keep the highest value seen."""
+    def add_terms(self, name: str, rows: Sequence[int], texts: Sequence[Sequence[int]]) -> None:
+        """Add to each row the terms of its text that it does not hold yet, while there is room."""
         column = self.column[name]
-        if value > column[row]:
-            column[row] = value
+        width = column.shape[1]
+        have = column[rows].tolist()
+        # A row may come several times.
+        held: dict[int, list[int]] = {}
+        changed = []
+        for row, slots, terms in zip(rows, have, texts, strict=True):
+            slots = held.setdefault(row, slots)
+            if slots[-1] >= 0:
+                continue
+            used = slots.index(-1)
+            for term in terms:
+                if term >= 0 and term not in slots:
+                    slots[used] = term
+                    used += 1
+                    changed.append(row)
+                    if used == width:
+                        break
+        if changed:
+            column[changed] = [held[row] for row in changed]
+
+    def raise_to(self, name: str, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Keep the highest value seen."""
+        np.maximum.at(self.column[name], rows, values.astype(np.float32))
 
     def state(self) -> dict[str, Any]:
         """Return the best rows, ready for msgpack; words as stems."""
@@ -136,12 +163,11 @@ class Evidence:
         places = np.arange(rows.size) if not free and size == rows.size else rows
         terms = np.concatenate([self.column[name][rows].ravel() for name in TEXTS])
         known, numbers = np.unique(terms, return_inverse=True)
-        plain = [name for name in _COLUMNS if name not in TEXTS]
         return {
             "size": int(size),
             "free": list(free),
             "places": places.tolist(),
-            "columns": {name: self.column[name][rows].tobytes() for name in plain},
+            "columns": {name: self.column[name][rows].tobytes() for name in KEPT},
             "stems": [VOCABULARY.stem(term) if term >= 0 else "" for term in known.tolist()],
             "terms": numbers.astype(np.int32).tobytes(),
         }
@@ -163,9 +189,10 @@ class Evidence:
         self.column["url_terms"][rows] = terms[split:].reshape(rows.size, URL_TERMS)
         self._rows = dict(zip(self.column["key"][rows].tolist(), rows.tolist(), strict=True))
 
-    def _drop_worst(self) -> None:
-        count = max(1, self.limit // 100)
-        worst = np.argpartition(self.column["score"], count)[:count]
+    def _drop_worst(self, count: int) -> None:
+        live = self.live()
+        count = min(count, live.size)
+        worst = live[np.argpartition(self.column["score"][live], count - 1)[:count]]
         for key in self.column["key"][worst].tolist():
             self.drop(key)
 

@@ -9,6 +9,7 @@ both webs, rounded, and made alike where the webs disagreed (docs/focus.md).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import Evidence
 from treasure.strategies.rates import NamedTally, Tally
-from treasure.text import VOCABULARY, words
+from treasure.text import VOCABULARY, word_lists
 from treasure.urls import host_of
 
 Floats = NDArray[np.float64]
@@ -76,6 +77,7 @@ FARTHEST = 5.0
 _MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|ogg|mp3|mp4|pdf|zip|gz|tar|exe|webp)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NOISE = frozenset("htm html shtml php asp aspx jsp cgi index default www com org net".split())
+_ZERO = np.zeros(1, np.int32)
 _WITNESS_LIMIT = 1 << 18
 _LIST_LIMIT = 1 << 20
 
@@ -103,88 +105,143 @@ class Kinds:
     @property
     def expected(self) -> float:
         """Mean relevance of the crawl so far."""
-        zero = np.zeros(1, np.int32)
-        return float(self.total.relevance(zero, 0.1, 10.0)[0])
+        return float(self.total.relevance(_ZERO, 0.1, 10.0)[0])
 
 
-def place(evidence: Evidence, kinds: Kinds, row: int, url: str, source: str) -> None:
-    """Write down what the address itself says, and the host where it was found first."""
-    host = host_of(url)
-    path = url.split("/", 3)[3] if url.count("/") > 2 else ""
-    folder, _, last = path.partition("?")[0].rpartition("/")
+def place(
+    evidence: Evidence, kinds: Kinds, rows: Sequence[int], urls: Sequence[str], source: str
+) -> None:
+    """Write down what the addresses themselves say, and the host where they were found first."""
     column = evidence.column
-    column["host"][row] = kinds.hosts.number(host)
-    if host != source:
-        column["way"][row] = kinds.ways.number(source)
-    column["section"][row] = kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}")
-    column["folder"][row] = kinds.folders.number(f"{host}/{folder}")
-    column["media"][row] = _MEDIA.search(last) is not None
-    column["shape"][row] = kinds.shapes.number(f"{host} {last.partition('.')[2][-12:]}")
+    numbers = []
+    paths = []
+    folders: dict[tuple[str, str], tuple[int, int, int, int]] = {}
+    for url in urls:
+        host = host_of(url)
+        path = url.split("/", 3)[3] if url.count("/") > 2 else ""
+        folder, _, last = path.partition("?")[0].rpartition("/")
+        of_folder = folders.get((host, folder))
+        if of_folder is None:
+            of_folder = folders[host, folder] = (
+                kinds.hosts.number(host),
+                kinds.ways.number(source) if host != source else -1,
+                kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}"),
+                kinds.folders.number(f"{host}/{folder}"),
+            )
+        shape = kinds.shapes.number(f"{host} {last.partition('.')[2][-12:]}")
+        numbers.append((*of_folder, shape, _MEDIA.search(last) is not None))
+        paths.append(path)
+    names = ("host", "way", "section", "folder", "shape", "media")
+    for name, values in zip(names, np.array(numbers).T, strict=True):
+        column[name][rows] = values
+    evidence.add_terms("url_terms", rows, _path_terms(paths))
+
+
+def _path_terms(paths: Sequence[str]) -> list[list[int]]:
+    """Return the last words of some addresses."""
     # Twice: archives of the web write %252C for a comma.
-    plain = unquote(unquote(path, errors="replace"), errors="replace") if "%" in path else path
-    spelled = words(_CAMEL.sub(" ", plain))
-    terms = [VOCABULARY[word] for word in spelled[-8:] if word not in _NOISE]
-    evidence.add_terms("url_terms", row, terms)
+    plain = [
+        unquote(unquote(p, errors="replace"), errors="replace") if "%" in p else p for p in paths
+    ]
+    spelled = word_lists([_CAMEL.sub(" ", path) for path in plain])
+    return [[VOCABULARY[word] for word in text[-8:] if word not in _NOISE] for text in spelled]
 
 
-def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
-    """Return a row of features, in the order of ``PRIOR``, for each of *rows*."""
+def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: int) -> Floats:
+    """Return a row of features, in the order of ``PRIOR``, for each of *rows*.
+
+    *edition* is the number of the judge's model: what it told of a row is asked for once.
+    """
+    column = evidence.column
+    stale = rows[column["edition"][rows] != edition]
+    if stale.size:
+        column["told"][stale] = _told(stale, evidence, kinds, judge)
+        column["edition"][stale] = edition
+    told = column["told"].take(rows, axis=0).T
+    in_links = np.maximum(column["in_links"].take(rows), 1.0)
+    values = {
+        "bias": 1.0,
+        "in_links": np.log(in_links),
+        "distance": np.minimum(column["distance"].take(rows), FARTHEST) / 2,
+        "context_mean": column["context_sum"].take(rows) / in_links,
+        "boilerplate": column["boilerplate"].take(rows) / in_links,
+        **dict(zip(TOLD, told, strict=True)),
+        **dict(zip(RATES, _rates(rows, evidence, kinds), strict=True)),
+    }
+    table = np.empty((len(PRIOR), rows.size))
+    for place_, name in enumerate(PRIOR):
+        table[place_] = values[name] if name in values else column[name].take(rows)
+    return table.T
+
+
+TOLD = (
+    "parents_mean",
+    "parents_max",
+    "parents_sum",
+    "anchor",
+    "url",
+    "dewey",
+    "dewey_other",
+    "rarity",
+)
+"""Features that only a new witness or a new model of the judge changes."""
+RATES = ("host", "section", "folder", "path", "hub", "siblings")
+"""Features that any outcome may change."""
+
+
+def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
+    """Return the features called ``TOLD``, worked out anew."""
     column = evidence.column
     pages = column["pages"][rows]
     seen = pages >= 0
     relevance = np.where(seen, kinds.page_relevance[pages], 0.0)
     total = relevance.sum(axis=1)
-    in_links = np.maximum(column["in_links"][rows], 1.0)
+    anchors, urls = column["anchor_terms"][rows], column["url_terms"][rows]
+    dewey, dewey_other = judge.dewey_evidence(np.concatenate([anchors, urls], axis=1))
+    return np.stack(
+        [
+            total / (np.maximum(seen.sum(axis=1), 1) + 0.5),
+            relevance.max(axis=1),
+            np.log1p(total),
+            judge.terms_evidence(anchors),
+            judge.terms_evidence(urls),
+            dewey,
+            dewey_other,
+            judge.rarity(anchors),
+        ],
+        axis=1,
+    )
+
+
+def _rates(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
+    """Return the features called ``RATES``, a row each."""
+    column = evidence.column
     expected = max(LEAST_EXPECTED, kinds.expected)
-    zero = _log_odds(np.array(expected))
-    named = np.concatenate([column["anchor_terms"][rows], column["url_terms"][rows]], axis=1)
-    dewey, dewey_other = judge.dewey_evidence(named)
-    hub = kinds.pages.relevance(pages, expected, 3.0)
-    values = {
-        "bias": 1.0,
-        "parents_mean": total / (np.maximum(seen.sum(axis=1), 1) + 0.5),
-        "parents_max": relevance.max(axis=1),
-        "parents_sum": np.log1p(total),
-        "in_links": np.log(in_links),
-        "distance": np.minimum(column["distance"][rows], FARTHEST) / 2,
-        "anchor": judge.terms_evidence(column["anchor_terms"][rows]),
-        "url": judge.terms_evidence(column["url_terms"][rows]),
-        "context": column["context"][rows],
-        "context_mean": column["context_sum"][rows] / in_links,
-        "heading": column["heading"][rows],
-        "main_heading": column["main_heading"][rows],
-        "block": column["block"][rows],
-        "dewey": dewey,
-        "dewey_other": dewey_other,
-        "rarity": judge.rarity(column["anchor_terms"][rows]),
-        "host": _log_odds(kinds.hosts.relevance(column["host"][rows], expected, 2.0)) - zero,
-        "section": _log_odds(kinds.sections.relevance(column["section"][rows], expected, 2.0))
-        - zero,
-        "folder": _log_odds(kinds.folders.relevance(column["folder"][rows], expected, 2.0)) - zero,
-        "path": _log_odds(kinds.paths.relevance(column["paths"][rows], expected, 2.0)) - zero,
-        "hub": _log_odds(hub) - zero,
-        "siblings": _log_odds(kinds.lists.relevance(column["lists"][rows], hub, 2.0)) - zero,
-        "boilerplate": column["boilerplate"][rows] / in_links,
-        "graph": column["graph"][rows],
-        "graph_success": column["graph_success"][rows],
-    }
-    matrix = np.empty((rows.size, len(PRIOR)))
-    for place_, name in enumerate(PRIOR):
-        matrix[:, place_] = values[name]
-    return matrix
+    hub = kinds.pages.relevance(column["pages"].take(rows, axis=0), expected, 3.0)
+    rates = np.stack(
+        [
+            kinds.hosts.relevance(column["host"].take(rows), expected, 2.0),
+            kinds.sections.relevance(column["section"].take(rows), expected, 2.0),
+            kinds.folders.relevance(column["folder"].take(rows), expected, 2.0),
+            kinds.paths.relevance(column["paths"].take(rows, axis=0), expected, 2.0),
+            hub,
+            kinds.lists.relevance(column["lists"].take(rows, axis=0), hub, 2.0),
+        ]
+    )
+    return _log_odds(rates) - _log_odds(np.array(expected))
 
 
 def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
     """Return the chance that each link leads to a page at all."""
     column = evidence.column
-    chance = np.where(column["media"][rows], MEDIA_LIFE, LIFE)
+    chance = np.where(column["media"].take(rows), MEDIA_LIFE, LIFE)
     for tally, name in (
         (kinds.sections, "section"),
         (kinds.folders, "folder"),
         (kinds.shapes, "shape"),
         (kinds.ways, "way"),
     ):
-        chance = np.minimum(chance, tally.life(column[name][rows], LIFE, 1.0))
+        np.minimum(chance, tally.life(column[name].take(rows), LIFE, 1.0), out=chance)
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
     sharpened: Floats = chance * chance / LIFE
     return sharpened

@@ -6,7 +6,7 @@ fetches tell little, so every rate is drawn to what is expected until a kind has
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,20 @@ class Tally:
 
     def new(self) -> int:
         """Return the number of a new kind; past the limit the oldest number is used again."""
-        number = self.size % self.limit
-        self.size += 1
+        return self.several(1)[0]
+
+    def several(self, count: int) -> list[int]:
+        """Return the numbers of *count* new kinds."""
+        numbers = [number % self.limit for number in range(self.size, self.size + count)]
+        self.size += count
         # One place more than there are kinds: -1 takes the last, which stays empty.
-        if number + 1 >= self._counts.shape[1]:
-            room = min(2 * self._counts.shape[1], self.limit + 1)
+        needed = min(self.size, self.limit) + 1
+        if needed > self._counts.shape[1]:
+            room = min(max(needed, 2 * self._counts.shape[1]), self.limit + 1)
             self._counts = _widened(self._counts, room)
-        self._counts[:, number] = 0.0
-        return number
+        if self.size > self.limit:
+            self._counts[:, numbers] = 0.0
+        return numbers
 
     def add(self, kinds: Iterable[int], relevance: float, *, alive: bool = True) -> None:
         """Count one outcome for each of *kinds*, once each."""
@@ -45,6 +51,14 @@ class Tally:
             if alive:
                 self._counts[ALIVE, kind] += 1
                 self._counts[RELEVANCE, kind] += relevance
+
+    def add_known(self, outcomes: Sequence[tuple[int, float]]) -> None:
+        """Count pages that are known to be alive: kind and relevance of each."""
+        if outcomes:
+            kinds = [kind for kind, _ in outcomes]
+            np.add.at(self._counts[FETCHED], kinds, 1.0)
+            np.add.at(self._counts[ALIVE], kinds, 1.0)
+            np.add.at(self._counts[RELEVANCE], kinds, [relevance for _, relevance in outcomes])
 
     def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the mean relevance behind *kinds*; a row of several counts them together."""
@@ -56,15 +70,17 @@ class Tally:
 
     def fetched(self, kinds: Ids) -> Floats:
         """Return how many fetches each of *kinds* rests on."""
-        fetched: Floats = self._counts[FETCHED, kinds]
+        fetched: Floats = self._counts[FETCHED].take(kinds, mode="wrap")
         return fetched
 
     def _rate(
         self, kinds: Ids, part: int, whole: int, expected: Floats | float, strength: float
     ) -> Floats:
-        parts, wholes = self._counts[part, kinds], self._counts[whole, kinds]
+        parts = self._counts[part].take(kinds, mode="wrap")
+        wholes = self._counts[whole].take(kinds, mode="wrap")
         if kinds.ndim == 2:
-            parts, wholes = parts.sum(axis=1), wholes.sum(axis=1)
+            each = np.ones(kinds.shape[1])
+            parts, wholes = parts @ each, wholes @ each
         rate: Floats = (parts + strength * expected) / (wholes + strength)
         return rate
 

@@ -25,10 +25,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
-from treasure.pages import Link, Page, Span
+from treasure.pages import CONTEXT_WORDS, Block, Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
-from treasure.strategies.evidence import WITNESSES, Evidence
+from treasure.strategies.evidence import NEVER, WITNESSES, Evidence
 from treasure.strategies.link_features import (
     FARTHEST,
     GROUPS,
@@ -73,6 +74,8 @@ NOVELTY = 0.25
 PROMISE, FADING = 0.8, 0.85
 """What an anchor in the topic's words gains meanwhile, and what is left of it with each page off
 topic on the way: that is how ways through other topics are found."""
+TEXTS = ("context", "heading", "main_heading", "block")
+"""What a page says around a link."""
 
 
 class Treasure(Strategy):
@@ -110,7 +113,11 @@ class Treasure(Strategy):
             url_key(page.url): self.judge.verdict(page).relevance for page in brief.background
         } | {url_key(page.url): 1.0 for page in brief.examples}
         self._distance = 0.0
-        self._ahead: tuple[Sequence[Link], list[Link]] | None = None
+        self._models: Sequence[PageModel] = ()
+        self._edition = 0
+        """Counts the judge's models."""
+        self._ahead: tuple[Sequence[Link], list[int], list[Link]] | None = None
+        """The links last asked about, and which of them were not fetched yet."""
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
         self._cursor = 0
@@ -194,32 +201,38 @@ class Treasure(Strategy):
         """Return the links that were not fetched yet, as far as we remember."""
         if self._ahead is None or self._ahead[0] is not links:
             done, dead = self._outcomes, self._dead
-            keys = [(link, url_key(link.url)) for link in links]
-            ahead = [link for link, key in keys if key not in done and key not in dead]
-            self._ahead = links, ahead
-        return self._ahead[1]
+            keys = [url_key(link.url) for link in links]
+            ahead = [at for at, key in enumerate(keys) if key not in done and key not in dead]
+            self._ahead = links, ahead, [links[at] for at in ahead]
+        return self._ahead[2]
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Hear the page as a witness for its links, and score them by all that is known."""
         relevance = arrival.verdict.relevance
         distance = 0.0 if arrival.verdict.on_topic else self._distance
-        touched = self._witness(arrival.page, relevance, distance, self.unfetched(links))
+        self.unfetched(links)
+        assert self._ahead is not None
+        _, places, ahead = self._ahead
+        rows = self._witness(arrival.page, relevance, distance, ahead)
         column = self.evidence.column
         self._measured = None
-        if touched.size:
+        scores = np.full(len(links), FLOOR)
+        if rows.size:
+            touched = np.array(list(dict.fromkeys(rows.tolist())), np.int64)
             column["score"][touched] = column["sent"][touched] = self._chance(touched)
+            scores[places] = column["score"][rows]
+            nodes = None
+            if self._nodes is not None:
+                nodes = np.full(len(links), -1)
+                nodes[places] = self._nodes
             self._measured = Measured(
                 tuple(PRIOR),
                 self.model.weights.copy(),
                 column["key"][touched],
                 self._latest,
-                self._nodes,
+                nodes,
             )
-        scores = []
-        for link in links:
-            row = self.evidence.row(url_key(link.url))
-            scores.append(FLOOR if row is None else float(column["score"][row]))
-        return scores
+        return scores.tolist()
 
     def measured(self) -> Measured | None:
         """Return the features behind the scores just given."""
@@ -233,46 +246,43 @@ class Treasure(Strategy):
     def _witness(
         self, page: Page, relevance: float, distance: float, links: Sequence[Link]
     ) -> NDArray[np.int64]:
-        """Write down what *page* says of its *links*; return their rows."""
+        """Write down what *page* says of its *links*; return the row of each."""
         if not links:
             return np.empty(0, np.int64)
-        evidence, kinds, column = self.evidence, self.kinds, self.evidence.column
+        evidence, kinds = self.evidence, self.kinds
         number, lists = self._stand(page, relevance)
-        texts = self._texts(page, links)
-        graph, success = self._graph(page, links)
-        terms = page.terms.tolist()
         host = host_of(page.url)
-        touched: dict[int, int] = {}
-        for at, link in enumerate(links):
-            key = url_key(link.url)
-            block = page.blocks[link.block]
-            group = lists[block.whole]
-            row = evidence.row(key)
-            if row is None:
-                row = evidence.new(key)
-                column = evidence.column
-                place(evidence, kinds, row, link.url, host)
-                if key in self._examples:
-                    column["worth"][row] = GIVEN_WORTH
-            slot = touched.get(row)
-            if slot is None:
-                slot = touched[row] = int(column["in_links"][row]) % WITNESSES
-                column["in_links"][row] += 1
-                column["pages"][row, slot] = number
-                column["context_sum"][row] += texts[0][at]
-                column["boilerplate"][row] += block.boilerplate
-            column["lists"][row, slot] = group
-            column["paths"][row, slot] = kinds.paths.number(f"{host} {link.tag_path}")
-            for name, values in zip(
-                ("context", "heading", "main_heading", "block"), texts, strict=True
-            ):
-                evidence.raise_to(name, row, values[at])
-            evidence.raise_to("graph", row, graph[at])
-            evidence.raise_to("graph_success", row, success[at])
-            if distance + 1 < column["distance"][row]:
-                column["distance"][row] = distance + 1
-            evidence.add_terms("anchor_terms", row, terms[link.anchor.start : link.anchor.stop])
-        return np.fromiter(touched, np.int64, len(touched))
+        keys = [url_key(link.url) for link in links]
+        listed, new = evidence.rows(keys)
+        if new:
+            place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
+            given = [listed[at] for at in new if keys[at] in self._examples]
+            evidence.column["worth"][given] = GIVEN_WORTH
+        blocks = [page.blocks[link.block] for link in links]
+        texts = self._texts(page, links, blocks)
+        graph, success = self._graph(page, links)
+        column = evidence.column
+        rows = np.array(listed, np.int64)
+        # A page is one witness for a URL, however often it links to it.
+        once, first = np.unique(rows, return_index=True)
+        slots = column["in_links"][rows].astype(np.int64) % WITNESSES
+        column["in_links"][once] += 1
+        column["pages"][once, slots[first]] = number
+        column["context_sum"][once] += texts[0][first]
+        column["boilerplate"][once] += np.array([block.boilerplate for block in blocks])[first]
+        column["lists"][rows, slots] = [lists[block.whole] for block in blocks]
+        paths = [kinds.paths.number(f"{host} {link.tag_path}") for link in links]
+        column["paths"][rows, slots] = paths
+        for name, values in zip(TEXTS, texts, strict=True):
+            evidence.raise_to(name, rows, values)
+        evidence.raise_to("graph", rows, graph)
+        evidence.raise_to("graph_success", rows, success)
+        column["distance"][once] = np.minimum(column["distance"][once], distance + 1)
+        column["edition"][once] = NEVER
+        terms = page.terms.tolist()
+        anchors = [terms[link.anchor.start : link.anchor.stop] for link in links]
+        evidence.add_terms("anchor_terms", listed, anchors)
+        return rows
 
     def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
         """Return the numbers of *page* and of its lists as witnesses, the same for all its links.
@@ -281,52 +291,64 @@ class Treasure(Strategy):
         """
         if self._standing is not None and self._standing[0] is page:
             return self._standing[1:]
-        kinds = self.kinds
+        kinds, done, given = self.kinds, self._outcomes, self._given
         number = kinds.pages.new()
         kinds.page_relevance[number] = relevance
-        lists: dict[Span, int] = {}
-        for link in page.links:
-            whole = page.blocks[link.block].whole
-            group = lists.get(whole)
-            if group is None:
-                group = lists[whole] = kinds.lists.new()
+        wholes = [page.blocks[link.block].whole for link in page.links]
+        distinct = list(dict.fromkeys(wholes))
+        lists = dict(zip(distinct, kinds.lists.several(len(distinct)), strict=True))
+        known: list[tuple[int, float]] = []
+        for link, whole in zip(page.links, wholes, strict=True):
             key = url_key(link.url)
-            known = self._outcomes.get(key, self._given.get(key))
-            if known is not None:
-                kinds.pages.add((number,), known)
-                kinds.lists.add((group,), known)
+            outcome = done.get(key)
+            if outcome is None:
+                outcome = given.get(key)
+            if outcome is not None:
+                known.append((lists[whole], outcome))
+        kinds.lists.add_known(known)
+        kinds.pages.add_known([(number, outcome) for _, outcome in known])
         self._standing = (page, number, lists)
         return number, lists
 
-    def _texts(self, page: Page, links: Sequence[Link]) -> list[list[float]]:
-        """Return the evidence of context, headings and block of each link."""
-        spans = []
-        for link in links:
-            block = page.blocks[link.block]
-            spans.append(page.context(link))
-            spans.append(page.immediate_heading(block))
-            spans.append(page.main_heading)
-            spans.append(block.whole)
-        flat = chain.from_iterable(spans)
-        bounds = np.fromiter(flat, np.int32, 2 * len(spans)).reshape(-1, 2)
-        values = self.judge.span_evidence(page, bounds[:, 0], bounds[:, 1]).reshape(-1, 4)
-        return [values[:, part].tolist() for part in range(4)]
+    def _texts(
+        self, page: Page, links: Sequence[Link], blocks: Sequence[Block]
+    ) -> NDArray[np.float32]:
+        """Return the evidence of context, heading, main heading and block of each link."""
+        anchors = _bounds([link.anchor for link in links])
+        within = _bounds([block.span for block in blocks])
+        above = {block.heading: block for block in blocks}
+        headings = {heading: page.immediate_heading(block) for heading, block in above.items()}
+        spans = np.concatenate(
+            [
+                np.maximum(within[:1], anchors[:1] - CONTEXT_WORDS),
+                np.minimum(within[1:], anchors[1:] + CONTEXT_WORDS),
+                _bounds([headings[block.heading] for block in blocks]),
+                _bounds([page.main_heading] * len(links)),
+                _bounds([block.whole for block in blocks]),
+            ]
+        )
+        values = self.judge.span_evidence(page, spans[0::2].ravel(), spans[1::2].ravel())
+        return values.reshape(len(TEXTS), len(links)).astype(np.float32)
 
-    def _graph(self, page: Page, links: Sequence[Link]) -> tuple[list[float], list[float]]:
+    def _graph(
+        self, page: Page, links: Sequence[Link]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how near to a target the T-Graph sees each link, and how that went before."""
         graph = self.brief.graph
         self._nodes = None
         if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
-            return [0.0] * len(links), [0.0] * len(links)
+            return np.zeros(len(links)), np.zeros(len(links))
         matches = graph.match(page, links)
         self._nodes = matches.node
         nearness = matches.best / np.maximum(matches.distance, 1)
-        success = np.where(matches.node >= 0, matches.success, 0.0)
-        return nearness.tolist(), success.tolist()
+        return nearness, np.where(matches.node >= 0, matches.success, 0.0)
 
     def _features(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        if self.judge.models is not self._models:
+            self._models = self.judge.models
+            self._edition += 1
         matrix: NDArray[np.float64] = self._used * features(
-            rows, self.evidence, self.kinds, self.judge
+            rows, self.evidence, self.kinds, self.judge, self._edition
         )
         self._latest = matrix
         return matrix
@@ -494,3 +516,9 @@ def _checked(prior: Mapping[str, float]) -> Mapping[str, float]:
 
 def _stems(terms: NDArray[np.int32]) -> list[str]:
     return [VOCABULARY.stem(term) for term in terms.tolist() if term >= 0]
+
+
+def _bounds(spans: Sequence[Span]) -> NDArray[np.int32]:
+    """Return the starts and the stops of *spans*."""
+    flat = np.fromiter(chain.from_iterable(spans), np.int32, 2 * len(spans))
+    return flat.reshape(-1, 2).T

@@ -51,6 +51,8 @@ class _Visited:
     """The words of the places that hold those links."""
     nodes: dict[int, int] = field(default_factory=dict)
     """Number of the node made of each place, by the place's index."""
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    """State of the graph when it had a way like that of a place, by index and distance."""
 
 
 @dataclass(eq=False, slots=True)
@@ -229,6 +231,10 @@ class _Similar:
     def to(self, at: int) -> tuple[int, bool]:
         """Return a near-identical node of the same level, or -1; and whether the way is known."""
         graph, distance = self._graph, self._distance
+        origin = self._origins[at]
+        known, way = origin.page.known, (origin.index, distance)
+        if known.get(way) == graph.state:
+            return -1, True
         if self._matches is None or self._state != graph.state:
             self._matches = graph.match_components([o.components for o in self._origins[at:]])
             self._first, self._state = at, graph.state
@@ -236,7 +242,10 @@ class _Similar:
         number = int(self._matches.node[row])
         if number >= 0:
             node = graph.node(number)
-            same = cosine(node.components, self._origins[at].components, DC) > NEAR_IDENTICAL
+            same = cosine(node.components, origin.components, DC) > NEAR_IDENTICAL
             if node.distance == distance and same:
                 return number, True
-        return -1, float(self._matches.osm[row, distance - 1]) > self._novelty
+        alike = float(self._matches.osm[row, distance - 1]) > self._novelty
+        if alike:
+            known[way] = graph.state
+        return -1, alike
