@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import Evidence
 from treasure.strategies.rates import NamedTally, Tally
-from treasure.text import VOCABULARY, word_lists
+from treasure.text import VOCABULARY, words
 from treasure.urls import host_of
 
 Floats = NDArray[np.float64]
@@ -143,7 +143,7 @@ def _path_terms(paths: Sequence[str]) -> list[list[int]]:
     plain = [
         unquote(unquote(p, errors="replace"), errors="replace") if "%" in p else p for p in paths
     ]
-    spelled = word_lists([_CAMEL.sub(" ", path) for path in plain])
+    spelled = [words(_CAMEL.sub(" ", path)) for path in plain]
     return [[VOCABULARY[word] for word in text[-8:] if word not in _NOISE] for text in spelled]
 
 
