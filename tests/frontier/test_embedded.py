@@ -8,17 +8,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, FrontierUnavailable, JobError
-from treasure.frontier import open_frontier
+from treasure.frontier import embedded, open_frontier
 from treasure.frontier.base import Entry, Policy
 from treasure.frontier.embedded import EmbeddedFrontier
 from treasure.frontier.memory import MemoryFrontier
-from treasure.frontier.rocks import Batch, Counters
+from treasure.frontier.rocks import OLD_FORMAT, Batch, Counters, Shelf
+from treasure.urls import host_of
 
 FREE = Policy(delay=0.0, concurrency=100, ageing_fetches=100)
 
@@ -257,6 +260,49 @@ def test_a_write_that_fails_changes_nothing(
         entry.url for entry in before[1]
     ]
     again.close()
+
+
+def test_counts_that_lag_behind_are_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening counts per host what is there, though not every count was written."""
+    monkeypatch.setattr(embedded, "BEHIND_ARRIVALS", 50)
+    draw = random.Random(2)
+    frontier = EmbeddedFrontier(tmp_path, FREE)
+    for step in range(60):
+        host = draw.randrange(8)
+        frontier.push([Entry(f"http://{host}.org/{step}-{n}", draw.random()) for n in range(7)])
+        if step % 4 == 0 and (lease := frontier.take(0.0)) is not None and step % 8 == 0:
+            frontier.acknowledge([lease.key])
+        if step % 10 == 9:
+            before = frontier.counts().queued + frontier.counts().leased
+            frontier.close()
+            frontier = EmbeddedFrontier(tmp_path, FREE)
+            assert frontier.counts().queued == before
+            urls = [entry.url for entry in frontier.peek(1_000)]
+            assert dict(frontier.hosts(10)) == Counter(host_of(url) for url in urls)
+    frontier.close()
+
+
+def test_a_frontier_of_the_version_before(tmp_path: Path) -> None:
+    """Its rows of hosts do not say as of when they count; from now on they do."""
+    frontier = EmbeddedFrontier(tmp_path, FREE)
+    frontier.push([Entry(f"http://{n % 3}.org/{n}", n / 10) for n in range(10)])
+    frontier.close()
+    shelf = Shelf(tmp_path)
+    batch = Batch(shelf)
+    for number, row in shelf.hosts():
+        old = msgspec.msgpack.encode(tuple(row[:-1]))
+        batch.writes.put(number.to_bytes(4, "big"), old, shelf.handles[-1])
+    batch.writes.put(b"format", OLD_FORMAT)
+    shelf.write(batch)
+    del batch  # it would keep the database open
+    shelf.close()
+    for known in (10, 11, 12):
+        frontier = EmbeddedFrontier(tmp_path, FREE)
+        assert frontier.counts().queued == known
+        frontier.push([Entry(f"http://1.org/new-{known}", 0.0)])
+        frontier.close()
 
 
 def test_counters_are_kept(tmp_path: Path) -> None:

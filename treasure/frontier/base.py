@@ -9,12 +9,14 @@ webs can have their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+
+# Sixty of these are made for every page: a Struct takes a fifth of a frozen dataclass's time.
+class Entry(msgspec.Struct, frozen=True, array_like=True):
     """A queued link, with what must be known of it when it is fetched."""
 
     url: str
@@ -24,7 +26,7 @@ class Entry:
     referrer: str = ""
     anchor: str = ""
     context: str = ""
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = {}
     """Anything JSON-able: the request of somebody else's spider, a sitemap's lastmod, ..."""
 
 

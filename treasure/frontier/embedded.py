@@ -3,6 +3,10 @@
 On disk is what is not done, in order; in memory are the hosts, and which links are out. A link
 that is taken therefore stays where it is until it is acknowledged, and after a crash nothing has
 to be put back: whatever was out is simply queued. Memory changes only after the disk has.
+
+A page's links belong to dozens of hosts, and to write how many links each has now would cost as
+much as the links. The count on disk may therefore lag behind by the latest arrivals, which opening
+adds from their entries.
 """
 
 from __future__ import annotations
@@ -11,10 +15,11 @@ import heapq
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from random import Random
+
+from msgspec.structs import replace
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
@@ -35,17 +40,21 @@ from treasure.urls import host_of, url_key
 logger = logging.getLogger(__name__)
 
 DISCARD_BATCH = 1_000
+BEHIND_ARRIVALS = 20_000
+"""Arrivals by which the count of a host's links on disk may lag behind."""
 
 
 class _Change:
     """What a batch does to one host."""
 
-    __slots__ = ("added", "links", "removed")
+    __slots__ = ("added", "leaves", "links", "removed")
 
     def __init__(self) -> None:
         self.added: set[bytes] = set()
         self.removed: set[bytes] = set()
         self.links = 0
+        self.leaves = False
+        """Whether a link of the host, queued or out, is done or forgotten."""
 
 
 class EmbeddedFrontier:
@@ -65,6 +74,8 @@ class EmbeddedFrontier:
         self._wall = time.time() - clock() if clock else 0.0
         self._outside = Outside()
         self._queued = 0
+        self._behind: dict[Host, int] = {}
+        """The arrival from which on a host's count on disk lacks links, oldest first."""
         self._shelf = Shelf(Path(folder))
         try:
             self._load()
@@ -130,6 +141,7 @@ class EmbeddedFrontier:
         batch.put_counters(self._counters()._replace(sequence=self._sequence + 1))
         batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
         self._shelf.write(batch)
+        self._behind.pop(host, None)
         self._sequence += 1
         self._queued -= 1
         host.queued -= 1
@@ -257,6 +269,8 @@ class EmbeddedFrontier:
                 "This job goes on with the ageing it began with: %s fetches.",
                 round(1 / self._rate) if self._rate else "no",
             )
+        counted: list[int] = []
+        old = Batch(self._shelf)
         for number, row in self._shelf.hosts():
             while len(self._turns) < number:  # met only by a batch that was never written
                 self._turns.host(f"(none {len(self._turns)})")
@@ -266,6 +280,18 @@ class EmbeddedFrontier:
             host.queued = row.links
             self._queued += row.links
             self._turns.ranked(host, row.first or None)
+            if row.arrivals < 0:
+                old.put_host(number, row._replace(arrivals=self._arrivals))
+            counted += [self._arrivals] * (number - len(counted)) + [row.arrivals]
+        if old.writes.len():
+            self._shelf.write(old)
+            return
+        for arrival, url in self._shelf.arrived(max(0, self._arrivals - BEHIND_ARRIVALS)):
+            host = self._turns.host(host_of(url))
+            if arrival >= counted[host.number]:
+                host.queued += 1
+                self._queued += 1
+                self._behind.setdefault(host, arrival)
 
     def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of the host's links that are not out, best first."""
@@ -298,7 +324,7 @@ class EmbeddedFrontier:
         if score == state.score or key in self._outside:
             return state
         old, order = state, self._rate * state.sequence - score
-        state = state._replace(score=score, order=order)
+        state = State(state.number, score, order, *state[3:])
         before, after = batch.delete_place(old), batch.put_link(key, state)
         host = self._turns.by_number[state.number]
         change = changes.setdefault(host, _Change())
@@ -312,6 +338,7 @@ class EmbeddedFrontier:
         batch.delete_link(state)
         host = self._turns.by_number[state.number]
         change = changes.setdefault(host, _Change())
+        change.leaves = True
         if key not in self._outside:
             change.removed.add(state.rank)
             change.links -= 1
@@ -330,14 +357,25 @@ class EmbeddedFrontier:
         done = self._done if done is None else done
         gone = {key: out for key in back if (out := self._outside.get(key)) is not None}
         tops = {host: self._top_after(host, change) for host, change in changes.items()}
-        for host, change in changes.items():
-            leaving = [out.state.rank for out in gone.values() if out.host is host]
+        late = self._too_far_behind(arrivals)
+        rows = late | {h for h, c in changes.items() if c.leaves or tops[h] != h.top}
+        for host in rows:
             row = self._host_row(
-                host, host.allowed_at, top=tops[host], added=change.links, leaving=leaving
+                host,
+                host.allowed_at,
+                top=tops.get(host, host.top),
+                added=changes[host].links if host in changes else 0,
+                leaving=[out.state.rank for out in gone.values() if out.host is host],
+                arrivals=arrivals,
             )
             batch.put_host(host.number, row)
         batch.put_counters(Counters(self._sequence, arrivals, done, self._rate))
         self._shelf.write(batch)
+        for host, change in changes.items():
+            if change.links and host not in rows:
+                self._behind.setdefault(host, self._arrivals)
+        for host in rows:
+            self._behind.pop(host, None)
         self._arrivals, self._done = arrivals, done
         for key, out in gone.items():
             self._come_down(out)
@@ -347,6 +385,11 @@ class EmbeddedFrontier:
             host.queued += change.links
             self._queued += change.links
             self._turns.ranked(host, tops[host])
+
+    def _too_far_behind(self, arrivals: int) -> set[Host]:
+        """Return the hosts whose count on disk must be written again at *arrivals*."""
+        oldest = arrivals - BEHIND_ARRIVALS
+        return {host for host, _ in takewhile(lambda one: one[1] < oldest, self._behind.items())}
 
     def _top_after(self, host: Host, change: _Change) -> bytes | None:
         """Return the best rank of *host* once *change* is written."""
@@ -365,18 +408,21 @@ class EmbeddedFrontier:
         top: bytes | None = None,
         added: int | None = None,
         leaving: Sequence[bytes] = (),
+        arrivals: int | None = None,
     ) -> HostRow:
         """Return the host as the disk has it: its links that are out are queued there."""
         ranks = [rank for rank in self._outside.ranks(host) if rank not in leaving]
         best = host.top if added is None else top
         links = host.queued + len(ranks) + (added or 0)
         first = min([*ranks, best] if best is not None else ranks, default=b"")
-        return HostRow(host.name, host.delay, allowed_at + self._wall, links, first)
+        arrivals = self._arrivals if arrivals is None else arrivals
+        return HostRow(host.name, host.delay, allowed_at + self._wall, links, first, arrivals)
 
     def _write_host(self, host: Host, allowed_at: float) -> None:
         batch = Batch(self._shelf)
         batch.put_host(host.number, self._host_row(host, allowed_at))
         self._shelf.write(batch)
+        self._behind.pop(host, None)
 
     def _counters(self) -> Counters:
         return Counters(self._sequence, self._arrivals, self._done, self._rate)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from random import Random, randrange
+
+from msgspec.structs import replace
 
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
@@ -128,6 +129,8 @@ class MemoryFrontier:
         if not self._queued:
             return None
         at = self._turns.next_time(now)
+        while self._parked and not self._is_parked(self._parked[0][1]):
+            heapq.heappop(self._parked)  # done meanwhile, or forgotten
         return min(at, self._parked[0][0]) if self._parked else at
 
     def discard(self, unwanted: Callable[[str], bool]) -> int:
@@ -260,12 +263,16 @@ class MemoryFrontier:
         elif not link.landed:
             self._turns.landed(link.host)
 
+    def _is_parked(self, key: int) -> bool:
+        link = self._links.get(key)
+        return link is not None and link.state == _PARKED
+
     def _unpark(self, now: float) -> None:
         while self._parked and self._parked[0][0] <= now:
-            link = self._links.get(heapq.heappop(self._parked)[1])
-            if link is not None and link.state == _PARKED:
+            key = heapq.heappop(self._parked)[1]
+            if self._is_parked(key):
                 self._queued -= 1
-                self._enqueue(link)
+                self._enqueue(self._links[key])
 
     def _forget(self, links: Sequence[_Link]) -> int:
         for link in links:

@@ -78,11 +78,16 @@ class Outside:
         due = []
         while self._parked and self._parked[0][0] <= now:
             key = heapq.heappop(self._parked)[1]
-            out = self._links.get(key)
-            if out is not None and out.parked and key not in due:
+            if self._is_parked(key) and key not in due:
                 due.append(key)
         return due
 
     def next_due(self, otherwise: float) -> float:
         """Return when the next retry is due, if that is before *otherwise*."""
+        while self._parked and not self._is_parked(self._parked[0][1]):
+            heapq.heappop(self._parked)  # done meanwhile, or forgotten
         return min(otherwise, self._parked[0][0]) if self._parked else otherwise
+
+    def _is_parked(self, key: int) -> bool:
+        out = self._links.get(key)
+        return out is not None and out.parked

@@ -20,13 +20,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from math import inf
 from random import Random
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import scripts

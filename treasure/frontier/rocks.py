@@ -3,7 +3,7 @@
 ``links``    host number, rank -> key of the URL; per host in the order in which they are taken
 ``states``   key -> host number, score, sequence, arrival, attempts; nothing when it is done
 ``entries``  arrival -> the link itself; numbers that only grow need next to no compaction
-``hosts``    number -> name, politeness, how many links and the rank of the best
+``hosts``    number -> name, politeness, how many links (at some arrival) and the rank of the best
 (default)    counters and the format
 
 A batch is written to all tables or to none (atomically, in one write-ahead log), and survives the
@@ -38,11 +38,15 @@ from treasure.errors import FrontierUnavailable, JobError
 from treasure.frontier.base import Entry
 from treasure.frontier.packing import pack, unpack
 
-FORMAT = b"treasure frontier 1"
+FORMAT = b"treasure frontier 2"
+OLD_FORMAT = b"treasure frontier 1"
+"""Its host rows do not say as of which arrival they count; the frontier adds that."""
 TABLES = ("links", "states", "entries", "hosts")
 
 SAMPLED_ROWS = 10
 """Rows read for each link of a sample, at most: those that are done say nothing."""
+REMEMBERED_STATES = 50_000
+"""States kept in memory: most links of a page were on one of the pages before."""
 CACHE_BYTES = 96_000_000
 WRITE_BUFFER_BYTES = 96_000_000
 
@@ -54,7 +58,6 @@ _DOUBLE = struct.Struct(">d")
 _RANK = struct.Struct(">QQ")
 _UNSIGNED = struct.Struct(">Q")
 _SIGN = 1 << 63
-_ALL = (1 << 64) - 1
 
 
 class State(NamedTuple):
@@ -72,8 +75,8 @@ class State(NamedTuple):
     @property
     def rank(self) -> bytes:
         """The order and the arrival as bytes that sort alike."""
-        (bits,) = _UNSIGNED.unpack(_DOUBLE.pack(self.order + 0.0))  # no negative zero
-        return _RANK.pack(bits ^ (_ALL if bits & _SIGN else _SIGN), self.arrival)
+        (bits,) = _KEY.unpack(_DOUBLE.pack(self.order + 0.0))  # no negative zero
+        return _RANK.pack(~bits if bits < 0 else bits + _SIGN, self.arrival)
 
     @property
     def row(self) -> bytes:
@@ -84,7 +87,7 @@ class State(NamedTuple):
 def order_of(rank: bytes) -> float:
     """Return the first part of *rank* as a number."""
     (bits,) = _UNSIGNED.unpack(rank[:8])
-    number: float = _DOUBLE.unpack(_UNSIGNED.pack(bits ^ (_SIGN if bits & _SIGN else _ALL)))[0]
+    number: float = _DOUBLE.unpack(_KEY.pack(bits - _SIGN if bits & _SIGN else ~bits))[0]
     return number
 
 
@@ -103,6 +106,8 @@ class HostRow(NamedTuple):
     links: int
     first: bytes
     """Rank of its best link; empty when there is none."""
+    arrivals: int = -1
+    """Links that arrived at this number or later are not counted yet; -1 in old frontiers."""
 
 
 class Counters(NamedTuple):
@@ -124,6 +129,8 @@ class Batch:
     def __init__(self, shelf: Shelf) -> None:
         shelf.mend()
         self.writes = WriteBatch(raw_mode=True)
+        self.states: dict[int, bytes | None] = {}
+        """What ``raw_states`` answers once this is written."""
         self._links, self._states, self._entries, self._hosts = shelf.handles
 
     def put_entry(self, arrival: int, entry: Entry) -> None:
@@ -132,12 +139,14 @@ class Batch:
 
     def put_state(self, key: int, state: State) -> None:
         """Keep where a link stands, without its place in the order."""
-        self.writes.put(_KEY.pack(key), _STATE.pack(*state), self._states)
+        row = self.states[key] = _STATE.pack(*state)
+        self.writes.put(_KEY.pack(key), row, self._states)
 
     def put_link(self, key: int, state: State) -> bytes:
         """Keep where a link stands and its place in the order; return its rank."""
         packed, rank = _KEY.pack(key), state.rank
-        self.writes.put(packed, _STATE.pack(*state), self._states)
+        row = self.states[key] = _STATE.pack(*state)
+        self.writes.put(packed, row, self._states)
         self.writes.put(_NUMBER.pack(state.number) + rank, packed, self._links)
         return rank
 
@@ -154,10 +163,12 @@ class Batch:
 
     def put_done(self, key: int) -> None:
         """Remember of a link that it is done."""
+        self.states[key] = b""
         self.writes.put(_KEY.pack(key), b"", self._states)
 
     def forget(self, key: int) -> None:
         """Forget that there ever was such a link."""
+        self.states[key] = None
         self.writes.delete(_KEY.pack(key), self._states)
 
     def put_host(self, number: int, row: HostRow) -> None:
@@ -192,6 +203,7 @@ class Shelf:
         self.failed = False
         """Whether RocksDB met an error: it takes no more writes then until it is opened again."""
         self.handles: list[Any] = []
+        self._remembered: dict[int, bytes | None] = {}
         self._guard = _Guard(proxy(self))  # a circle would keep the database open
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -214,6 +226,7 @@ class Shelf:
         except Exception as error:
             refuse(self.folder, error)
         self.failed = False
+        self._remembered.clear()  # whether a batch that failed was written, only the disk knows
         self.handles = [self._db.get_column_family_handle(name) for name in TABLES]
         self._links: Any
         self._states: Any
@@ -228,6 +241,9 @@ class Shelf:
         """Write the batch; it survives the death of this process from here on."""
         with self._guard:
             self._db.write(batch.writes)
+        if len(self._remembered) > REMEMBERED_STATES:
+            self._remembered.clear()
+        self._remembered.update(batch.states)
 
     def states(self, keys: Sequence[int]) -> list[State | None]:
         """Return the states of links that are not done."""
@@ -235,9 +251,12 @@ class Shelf:
 
     def raw_states(self, keys: Sequence[int]) -> list[bytes | None]:
         """Return one answer per key: None when unknown, nothing in it when done."""
+        remembered = self._remembered
+        missing = [key for key in keys if key not in remembered]
         with self._guard:
-            raw: list[bytes | None] = self._states.get([_KEY.pack(key) for key in keys])
-        return raw
+            rows = self._states.get([_KEY.pack(key) for key in missing])
+        found: dict[int, bytes | None] = dict(zip(missing, rows, strict=True))
+        return [remembered[key] if key in remembered else found[key] for key in keys]
 
     def entry(self, state: State) -> Entry:
         """Return a link that is not done."""
@@ -287,9 +306,13 @@ class Shelf:
 
     def all_urls(self) -> Iterator[str]:
         """Yield the URL of every link that is not done, in order of arrival."""
+        return (url for _, url in self.arrived(0))
+
+    def arrived(self, start: int) -> Iterator[tuple[int, str]]:
+        """Yield arrival and URL of every link that is not done, from arrival *start* on."""
         with self._guard:
-            for value in self._entries.values():
-                yield unpack(value).url
+            for arrival, value in self._entries.items(from_key=_UNSIGNED.pack(start)):
+                yield _UNSIGNED.unpack(arrival)[0], unpack(value).url
 
     def all_ranks(self) -> Iterator[tuple[bytes, int]]:
         """Yield rank and key of every link that is not done."""
@@ -335,7 +358,7 @@ class Shelf:
 
     def _claim(self) -> None:
         found = self._db.get(b"format")
-        if found is None:
+        if found in (None, OLD_FORMAT):
             self._db.put(b"format", FORMAT)
         elif found != FORMAT:
             self.close()
