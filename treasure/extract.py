@@ -72,7 +72,8 @@ _NESTING_TAG = re.compile(
     re.IGNORECASE,
 )
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_SPACE = re.compile(r"\s+")
+_FACTS = "base[href], title, meta[name], link[rel=canonical][href], [role=heading]"
+_HEAD_TAGS = frozenset({"base", "title", "meta", "link"})
 _TITLE_WORDS = 200
 
 
@@ -92,7 +93,7 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     walk = _Walk(url, max_links)
     walk.read_head(tree)
     if tree.body is not None:
-        walk.read_body(tree.body, {node.mem_id for node in tree.css("[role=heading]")})
+        walk.read_body(tree.body)
     else:
         walk.read_frames(tree.css("frame[src]"))
     page = walk.page(html)
@@ -138,6 +139,7 @@ class _Walk:
         self.title = self.language = self.canonical = self.description = ""
         self.robots: frozenset[str] = frozenset()
         self.base = url
+        self.role_headings: set[int] = set()
         # What was found.
         self.segments: list[str] = []
         self.chars = 0
@@ -169,28 +171,35 @@ class _Walk:
         self.resolved: dict[str, str] = {}
 
     def read_head(self, tree: LexborHTMLParser) -> None:
-        """Read what the head says of the whole page."""
-        base = tree.css_first("base[href]")
-        if base is not None:
-            self.base = self._absolute(base.attributes.get("href")) or self.url
+        """Read what is said of the whole page, wherever it stands, and note role=heading."""
         root = tree.root
         if root is not None:
-            declared = root.attributes.get("lang") or root.attributes.get("xml:lang") or ""
+            attributes = root.attributes
+            declared = attributes.get("lang") or attributes.get("xml:lang") or ""
             self.language = re.split("[-_]", declared.strip().lower())[0][:3]
-        title = tree.css_first("title")
-        if title is not None:
-            self.title = _SPACE.sub(" ", title.text()).strip()[:1000]
-        for meta in tree.css("meta[name]"):
-            attributes = meta.attributes
-            name = (attributes.get("name") or "").lower()
-            content = attributes.get("content") or ""
-            if name == "description":
-                self.description = _SPACE.sub(" ", content).strip()[:2000]
-            elif name in {"robots", "treasure"}:
-                self.robots |= {part.strip().lower() for part in content.split(",")}
-        link = tree.css_first("link[rel=canonical][href]")
-        if link is not None:
-            self.canonical = self._absolute(link.attributes.get("href"))
+        facts: dict[str | None, LexborNode] = {}
+        for node in tree.css(_FACTS):
+            tag = node.tag
+            if tag == "meta":
+                self._read_meta(node.attributes)
+            if tag in _HEAD_TAGS:
+                facts.setdefault(tag, node)
+            else:
+                self.role_headings.add(node.mem_id)
+        if "base" in facts:
+            self.base = self._absolute(facts["base"].attributes["href"]) or self.url
+        if "link" in facts:
+            self.canonical = self._absolute(facts["link"].attributes["href"])
+        if "title" in facts:
+            self.title = " ".join(facts["title"].text().split())[:1000]
+
+    def _read_meta(self, attributes: dict[str, str | None]) -> None:
+        name = (attributes.get("name") or "").lower()
+        content = attributes.get("content") or ""
+        if name == "description":
+            self.description = " ".join(content.split())[:2000]
+        elif name in {"robots", "treasure"}:
+            self.robots |= {part.strip().lower() for part in content.split(",")}
 
     def read_frames(self, frames: list[LexborNode]) -> None:
         """Read the links of a frameset, which has no body."""
@@ -198,11 +207,11 @@ class _Walk:
             self._add_link(frame.attributes.get("src") or "", 0, "", "", False)
         self._end_block()
 
-    def read_body(self, body: LexborNode, role_headings: set[int]) -> None:
+    def read_body(self, body: LexborNode) -> None:
         """Walk over the body: down, then to the next sibling, then up."""
         node = body
         above: list[tuple[LexborNode, int]] = []
-        pieces = self.pieces
+        pieces, role_headings = self.pieces, self.role_headings
         for _ in range(MAX_NODES):
             tag = node.tag
             kind = _KINDS.get(tag, _BLOCK)
@@ -300,7 +309,7 @@ class _Walk:
         nofollow = bool(rel) and not {"nofollow", "ugc", "sponsored"}.isdisjoint(
             str(rel).lower().split()
         )
-        path = ">".join([*self.path[1 - MAX_PATH_TAGS :], "area" if self.area else "a"])
+        path = f"{'>'.join(self.path[1 - MAX_PATH_TAGS :])}>{'area' if self.area else 'a'}"
         self._add_link(
             attributes["href"] or "", self.anchor_first, shown[:MAX_ANCHOR_CHARS], path, nofollow
         )
@@ -321,7 +330,9 @@ class _Walk:
 
     def _absolute(self, href: str | None) -> str:
         href = (href or "").strip()
-        if not href or href[0] == "#" or _MEANINGLESS_SCHEME.match(href):
+        if not href or href[0] == "#":
+            return ""
+        if href[0] != "/" and href[:4] != "http" and _MEANINGLESS_SCHEME.match(href):
             return ""
         return urls.canonical(urls.join(self.base, href))
 
@@ -377,9 +388,10 @@ class _Walk:
             Heading(level, blocks[block].span, self._words_of(block))
             for level, block in self.headings
         ]
+        new = tuple.__new__  # half the time of calling the class, and a page has hundreds
         nofollow = not self.robots.isdisjoint({"nofollow", "none"})
         links = [
-            Link(url, Span(at[first], at[last]), shown, block, path, own or nofollow)
+            new(Link, (url, new(Span, (at[first], at[last])), shown, block, path, own or nofollow))
             for url, first, last, shown, block, path, own in self.links
         ]
         return Page(
@@ -408,9 +420,10 @@ class _Walk:
         navigation = sum(at[block[2]] - at[block[1]] for block in self.blocks if block[4])
         trusted = navigation <= 0.9 * (at[-1] - at[0])
         wholes = [Span(at[first], at[last]) for first, last in self.lists]
+        new = tuple.__new__
         blocks = []
         for kind, first, last, heading, boilerplate, inside in self.blocks:
-            span = Span(at[first], at[last])
+            span = new(Span, (at[first], at[last]))
             whole = wholes[inside] if inside >= 0 else span
-            blocks.append(Block(kind, span, heading, boilerplate and trusted, whole))
+            blocks.append(new(Block, (kind, span, heading, boilerplate and trusted, whole)))
         return blocks
