@@ -164,7 +164,9 @@ def first_places(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
     of the time of np.unique, and no order of numbers comes in.
     """
     places = np.arange(numbers.size, dtype=np.int32)
-    if numbers.size and numbers.max() >= _SCRATCH.places.size:
+    try:
+        _SCRATCH.places[numbers[::-1]] = places[::-1]
+    except IndexError:
         _SCRATCH.places = np.empty(2 * int(numbers.max()), np.int32)
-    _SCRATCH.places[numbers[::-1]] = places[::-1]
-    return _SCRATCH.places[numbers]
+        return first_places(numbers)
+    return _SCRATCH.places.take(numbers)

@@ -348,7 +348,7 @@ class Judge:
             if any(self._examples):
                 self._renew()
         chances = [model.probability(model.margin(text)) for model in self._models]
-        best = int(np.argmax(chances))
+        best = chances.index(max(chances))
         verdict = Verdict(
             chances[best],
             chances[best] >= self.threshold,
@@ -359,7 +359,9 @@ class Judge:
         if language:
             reason = f"language {language}"
             return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
-        length = sum(b.span.stop - b.span.start for b in page.blocks if not b.boilerplate)
+        length = sum(
+            stop - start for _, (start, stop), _, boilerplate, _ in page.blocks if not boilerplate
+        )
         if length < self.min_words:
             reason = f"only {length} words to judge by"
             return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)

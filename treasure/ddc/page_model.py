@@ -52,7 +52,7 @@ def document(terms: Ids) -> Document:
     first = first_places(terms)
     counts = np.bincount(first, minlength=terms.size)
     new = np.flatnonzero(counts)
-    return Document(terms[new], counts[new].astype(np.float64))
+    return Document(terms.take(new), counts.take(new).astype(np.float64))
 
 
 def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:
@@ -165,8 +165,8 @@ class PageModel:
         """Return what each term of *text* adds to its margin."""
         terms = np.minimum(text.terms, self.idf.size)
         often = 1.0 + np.log(text.counts)
-        norm = float(np.sqrt(np.sum(often**2 * self._square[terms]))) or 1.0
-        parts: Floats = often * self._gain[terms] / norm
+        norm = float(np.sqrt(np.sum(often**2 * self._square.take(terms)))) or 1.0
+        parts: Floats = often * self._gain.take(terms) / norm
         return parts
 
     def margin(self, text: Document) -> float:
@@ -175,7 +175,8 @@ class PageModel:
 
     def probability(self, margin: float) -> float:
         """Return the calibrated probability behind *margin*."""
-        return 1.0 / (1.0 + float(np.exp(-np.clip(self.slope * (margin - self.centre), -30, 30))))
+        odds = min(max(self.slope * (margin - self.centre), -30.0), 30.0)
+        return 1.0 / (1.0 + float(np.exp(-odds)))
 
     def evidence(self, scores: Floats) -> Floats:
         """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""

@@ -41,6 +41,9 @@ MAJORITY = 0.5
 
 Floats = NDArray[np.float64]
 
+_DOT = np.dtype([("number", np.uint16), ("class", np.uint16), ("weight", np.float32)])
+"""Eight bytes that are needed together lie together."""
+
 
 class _Dots(NamedTuple):
     """The dots of a text: those of its terms first, then the faint ones of its stems."""
@@ -49,8 +52,8 @@ class _Dots(NamedTuple):
     """The distinct terms, and the distinct stems as numbers above those of all terms."""
     sizes: NDArray[np.int32]
     """How many dots each of them has, one after the other in what follows."""
-    place: NDArray[np.int64]
-    """Where the dot stands among all dots of the lexicon."""
+    number: NDArray[np.uint16]
+    class_: NDArray[np.uint16]
     weight: Floats
     bright: int
     """How many are dots of terms."""
@@ -72,13 +75,12 @@ class WeightedGalaxy:
         # All dots in one table, so that a text is looked up once: terms, then stems.
         self._start = np.concatenate(
             [lexicon.posting_start[:-1], lexicon.faint_start[:-1] + lexicon.posting_start[-1]]
-        )
+        ).astype(np.int64)
         self._sizes = np.concatenate([self._numbers_of_term, np.diff(lexicon.faint_start)])
-        self._weight = np.concatenate([self._dot_weight, lexicon.faint_weight]).astype(np.float32)
-        self._number = np.concatenate([lexicon.posting_number, lexicon.faint_number]).astype(
-            np.uint16
-        )
-        self._class = self._class_of[self._number].astype(np.uint16)
+        self._table = np.empty(self._sizes.sum(), _DOT)
+        self._table["weight"] = np.concatenate([self._dot_weight, lexicon.faint_weight])
+        number = np.concatenate([lexicon.posting_number, lexicon.faint_number])
+        self._table["number"], self._table["class"] = number, self._class_of[number]
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -98,7 +100,7 @@ class WeightedGalaxy:
             self.lexicon,
             hits,
             np.repeat(dots.name, dots.sizes),
-            self._number[dots.place].astype(np.int32),
+            dots.number.astype(np.int32),
             dots.weight,
             self._ranked(dots, MOST_NUMBERS),
         )
@@ -110,7 +112,8 @@ class WeightedGalaxy:
         place, known = self.lexicon.stems_in(terms)
         found, _ = self.lexicon.terms_at(known)
         hits = np.flatnonzero(found >= 0)
-        return self._ranked(self._dots(found[hits], place[hits], known, place, None), most)
+        dots = self._dots(found.take(hits), place.take(hits), known, place, None)
+        return self._ranked(dots, most)
 
     def _dots(
         self,
@@ -121,16 +124,18 @@ class WeightedGalaxy:
         anchor: NDArray[np.bool_] | None,
     ) -> _Dots:
         """Return the dots of terms and stems, found at these words of a text."""
-        in_lexicon = stem >= 0
-        found = np.concatenate([term, stem[in_lexicon] + self.lexicon.size])
-        name, strength = _strengths(found, np.concatenate([start, place[in_lexicon]]), anchor)
-        sizes = self._sizes[name]
-        ends = np.cumsum(sizes)
-        offset = np.repeat(self._start[name] - ends + sizes, sizes)
-        dots = np.arange(len(offset)) + offset
-        weight = self._weight[dots] * np.repeat(strength, sizes)
+        known = np.flatnonzero(stem >= 0)
+        found = np.concatenate([term, stem.take(known) + self.lexicon.size])
+        name, strength = _strengths(found, np.concatenate([start, place.take(known)]), anchor)
+        sizes = self._sizes.take(name)
+        ends = sizes.cumsum()
+        places = (self._start.take(name) - ends + sizes).repeat(sizes)
+        places += np.arange(len(places))
+        dots = self._table.take(places)
+        weight = dots["weight"] * strength.repeat(sizes)
         terms = int(np.count_nonzero(name < self.lexicon.size))
-        return _Dots(name, sizes, dots, weight, int(ends[terms - 1]) if terms else 0)
+        bright = int(ends[terms - 1]) if terms else 0
+        return _Dots(name, sizes, dots["number"], dots["class"], weight, bright)
 
     def weigh(
         self, terms: NDArray[np.int32], prefixes: Sequence[str]
@@ -179,22 +184,20 @@ class WeightedGalaxy:
 
     def _ranked(self, dots: _Dots, most: int) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        own = _sums(self._class[dots.place], dots.weight, len(self._members) - 1)
+        own = _sums(dots.class_, dots.weight, len(self._members) - 1)
         if not own.any():
             return ()
         gain = DIVISION * _sums(self._division_of, own)[self._division_of]
         gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
         ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
-        best = np.argpartition(-ranks, min(MOST_NUMBERS, len(ranks) - 1))[:MOST_NUMBERS]
-        best = best[np.lexsort((best, -ranks[best]))][:most]
-        number = self._number[dots.place[: dots.bright]]
-        scores = _sums(number, dots.weight[: dots.bright], len(self._digits))
-        return tuple(
-            (self._precise(place, scores), float(ranks[place]))
-            for place in best.tolist()
-            if own[place] > 0
-        )
+        bright = slice(dots.bright)
+        scores = _sums(dots.number[bright], dots.weight[bright], len(self._digits))
+        best: list[tuple[str, float]] = []
+        while len(best) < most and (rank := float(ranks[place := int(ranks.argmax())])) > 0:
+            best.append((self._precise(place, scores), rank))
+            ranks[place] = 0.0
+        return tuple(best)
 
     def _precise(self, place: int, scores: Floats) -> str:
         """Go down from a class to where its terms crowd; return the number reached."""
@@ -219,6 +222,11 @@ class WeightedGalaxy:
                 break
             reached, inside = branch, below[branch]
             found = [(own, weight) for own, weight in found if own.startswith(reached)]
+        return self._named(reached)
+
+    @lru_cache(maxsize=4_096)  # noqa: B019 - galaxies live as long as the process
+    def _named(self, reached: str) -> str:
+        """Return the number of these digits, or the nearest above it that has a name."""
         while len(reached) > 3 and pointed(reached) not in self.lexicon:
             reached = reached[:-1]
         return normal(pointed(reached))
@@ -234,7 +242,7 @@ def _strengths(
     if anchor is not None and len(found):
         strength[np.unique(first[anchor[start]])] *= ANCHOR_IMPACT
     new = np.flatnonzero(strength)
-    return found[new], strength[new]
+    return found.take(new), strength.take(new)
 
 
 def _sums(
