@@ -24,6 +24,8 @@ URL_TERMS = 8
 SAVED_ROWS = 20_000
 """The best rows are kept for a continued crawl; the others start anew when they are seen again."""
 
+PREPARED = 4_096
+"""Rows made ready at a time."""
 TOLD = 8
 """Numbers kept with a row because they seldom change."""
 NEVER = -1
@@ -78,7 +80,8 @@ class Evidence:
         self.column: dict[str, NDArray[Any]] = {}
         self._rows: dict[int, int] = {}
         self._free: list[int] = []
-        self._reserve(min(1024, limit))
+        self._ready = 0
+        self._reserve(limit)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -104,8 +107,7 @@ class Evidence:
         again = [self._free.pop() for _ in range(min(len(keys), len(self._free)))]
         fresh = range(self.size, self.size + len(keys) - len(again))
         self.size = fresh.stop
-        if self.size > len(self.column["key"]):
-            self._reserve(min(max(2 * len(self.column["key"]), self.size), self.limit))
+        self._prepare(self.size)
         for name, (_, _, start) in _COLUMNS.items() if again else ():
             self.column[name][again] = start
         rows = [*again, *fresh]
@@ -118,6 +120,7 @@ class Evidence:
         row = self._rows.pop(key, None)
         if row is not None:
             self.column["alive"][row] = False
+            self.column["score"][row] = -1.0
             self._free.append(row)
 
     def live(self, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
@@ -175,9 +178,9 @@ class Evidence:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         rows = np.array(state["places"], np.int64)
-        self._reserve(max(state["size"], 1))
+        self._reserve(max(state["size"], self.limit))
         self.size, self._free = state["size"], list(state["free"])
-        self.column["alive"][:] = False
+        self._prepare(self.size)
         for name, data in state["columns"].items():
             kind, width, _ = _COLUMNS[name]
             values = np.frombuffer(data, kind)
@@ -196,12 +199,16 @@ class Evidence:
         for key in self.column["key"][worst].tolist():
             self.drop(key)
 
-    def _reserve(self, room: int) -> None:
-        for name, (kind, width, start) in _COLUMNS.items():
-            old = self.column.get(name)
-            if old is not None and len(old) >= room:
-                continue
-            new = np.full((room, width) if width else room, start, kind)
-            if old is not None:
-                new[: len(old)] = old
-            self.column[name] = new
+    def _reserve(self, limit: int) -> None:
+        """Have room for *limit* rows; the system gives memory to those that are used only."""
+        self.limit, self._ready = limit, 0
+        for name, (kind, width, _) in _COLUMNS.items():
+            self.column[name] = np.zeros((limit, width) if width else limit, kind)
+
+    def _prepare(self, size: int) -> None:
+        """Have *size* rows as they are at the start."""
+        while self._ready < size:
+            stop = min(self._ready + PREPARED, self.limit)
+            for name, (_, _, start) in _COLUMNS.items():
+                self.column[name][self._ready : stop] = start
+            self._ready = stop

@@ -37,6 +37,11 @@ class LinkModel:
         self._labels = np.zeros(64)
         self._memory = memory
 
+    @property
+    def size(self) -> int:
+        """Outcomes remembered."""
+        return min(self.outcomes, self._memory)
+
     def add(self, features: Floats, outcome: float) -> None:
         """Remember an outcome; the oldest is forgotten when memory is full."""
         place = self.outcomes % self._memory
@@ -51,7 +56,7 @@ class LinkModel:
 
     def refit(self, steps: int = 4) -> None:
         """Move the weights to what the outcomes say, by Newton steps that never overshoot."""
-        count = min(self.outcomes, self._memory)
+        count = self.size
         if not count:
             return
         rows, labels = self._rows[:count], self._labels[:count]
@@ -81,7 +86,7 @@ class LinkModel:
 
     def state(self) -> dict[str, Any]:
         """Return weights and outcomes, ready for msgpack."""
-        count = min(self.outcomes, self._memory)
+        count = self.size
         return {
             "weights": self.weights.tolist(),
             "outcomes": self.outcomes,

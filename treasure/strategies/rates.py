@@ -25,7 +25,9 @@ class Tally:
         self.limit = limit
         self.size = 0
         """Kinds there have ever been."""
-        self._counts = np.zeros((3, 1024))
+        # One place more than there are kinds: -1 takes the last, which stays empty. The system
+        # gives memory to what is used only.
+        self._counts = np.zeros((3, limit + 1))
 
     def new(self) -> int:
         """Return the number of a new kind; past the limit the oldest number is used again."""
@@ -35,11 +37,6 @@ class Tally:
         """Return the numbers of *count* new kinds."""
         numbers = [number % self.limit for number in range(self.size, self.size + count)]
         self.size += count
-        # One place more than there are kinds: -1 takes the last, which stays empty.
-        needed = min(self.size, self.limit) + 1
-        if needed > self._counts.shape[1]:
-            room = min(max(needed, 2 * self._counts.shape[1]), self.limit + 1)
-            self._counts = _widened(self._counts, room)
         if self.size > self.limit:
             self._counts[:, numbers] = 0.0
         return numbers
@@ -93,7 +90,7 @@ class Tally:
         """Go on from what ``state`` returned."""
         self.size = state["size"]
         counts = np.frombuffer(state["counts"], np.float64).reshape(3, -1)
-        self._counts = _widened(counts, max(1024, counts.shape[1] + 1))
+        self._counts[:, : counts.shape[1]] = counts
 
 
 class NamedTally(Tally):
@@ -120,9 +117,3 @@ class NamedTally(Tally):
         """Go on from what ``state`` returned."""
         super().restore(state)
         self._numbers = {name: number for number, name in enumerate(state["names"])}
-
-
-def _widened(counts: Floats, room: int) -> Floats:
-    wide = np.zeros((3, room))
-    wide[:, : counts.shape[1]] = counts
-    return wide

@@ -55,8 +55,8 @@ ROUND = 10
 """Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
 BEST = 256
 """Links at the head of the queue whose scores are kept exact."""
-REFIT = 10
-"""Outcomes between two refits of the link model."""
+REFIT, REFIT_SHARE = 10, 100
+"""Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
 HARVEST_MEMORY = 20
 """Fetches over which the harvest is averaged."""
 COLLAPSE, RECOVERY = 0.4, 0.6
@@ -388,7 +388,7 @@ class Treasure(Strategy):
     def _advance(self) -> None:
         """Refit when it is time, and re-score the next slice of the queue."""
         self._arrivals += 1
-        if self.learning and self._arrivals % REFIT == 0:
+        if self.learning and self._arrivals % max(REFIT, self.model.size // REFIT_SHARE) == 0:
             self.model.refit()
         evidence = self.evidence
         if not evidence.size:
@@ -406,11 +406,15 @@ class Treasure(Strategy):
         self._pass_on(rows)
 
     def _least_of_best(self) -> float:
-        live = self.evidence.live()
-        if live.size <= BEST:
+        """Return the least score among the best."""
+        if len(self.evidence) <= BEST:
             return 0.0
-        scores = self.evidence.column["score"][live]
-        return float(np.partition(scores, live.size - BEST)[live.size - BEST])
+        scores = self.evidence.column["score"][: self.evidence.size]
+        # The bar seldom falls to half of what it was: no need to look at all others.
+        high = scores[scores > 0.5 * self._bar]
+        if high.size < BEST:
+            high = scores
+        return float(np.partition(high, high.size - BEST)[high.size - BEST])
 
     def _pass_on(self, rows: NDArray[np.int64]) -> None:
         column = self.evidence.column

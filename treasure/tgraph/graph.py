@@ -306,9 +306,9 @@ class TGraph:
         """Compare *texts* with all nodes; *which* names the text of each row of the answer."""
         self._settle()
         asked = Asked(texts, self.weights, self.levels)
-        best = self._old.best(asked)
-        if len(self._young):
-            best = best.better(self._young.best(asked))
+        best = self._young.best(asked)
+        if len(self._old):
+            best = self._old.best(asked).better(best)
         if which is not None:
             best = Best(best.osm[which], best.row[which])
         found = best.row >= 0

@@ -17,7 +17,7 @@ no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ GONE = -1e6
 
 SUMS = 1 << 17
 """Sums made at once, links times nodes: as many as stay in the processor's cache."""
+FEW = 1 << 15
+"""Sums up to which no care is taken: what the care takes would be more."""
 LONG = 1024
 """Posting lists of this length and more are read where they are, shorter ones copied together."""
 
@@ -92,6 +94,8 @@ class Index:
         self._mask = group[changes] & 15
         self._level_starts = np.flatnonzero(np.diff(group[changes] >> 4, prepend=-1))
         self._levels = (group[changes] >> 4)[self._level_starts]
+        self._level_slots = changes[self._level_starts]
+        self._masks = masks.astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,9 +108,28 @@ class Index:
 
     def best(self, asked: Asked) -> Best:
         """Return what matches each query best, with OSM as the weighted mean of the components."""
-        answer = Best.none(len(asked), asked.levels)
         if not len(self.rows) or not len(asked):
-            return answer
+            return Best.none(len(asked), asked.levels)
+        if len(asked) * len(self.rows) <= FEW:
+            return self._best_at_once(asked)
+        return self._best_in_turn(asked)
+
+    def _best_at_once(self, asked: Asked) -> Best:
+        """Return the same by the straight way: every link against every node."""
+        osm = np.empty((len(asked), len(self.rows)))
+        osm[:] = self.bias
+        self._look_up(asked, asked.all, asked.owners).add(0, len(asked), osm)
+        osm /= asked.divisors[asked.masks[:, None] | self._masks]
+        slot = osm.argmax(axis=1)
+        found = osm[np.arange(len(asked)), slot] > 0
+        by_level = np.zeros((len(asked), asked.levels))
+        tops = np.maximum.reduceat(osm, self._level_slots, axis=1)
+        by_level[:, self._levels - 1] = np.maximum(tops, 0)
+        return Best(by_level, np.where(found, self.rows[slot], -1))
+
+    def _best_in_turn(self, asked: Asked) -> Best:
+        """Return the same for many nodes, as many links together as fit the cache."""
+        answer = Best.none(len(asked), asked.levels)
         headings = self._look_up(asked, asked.headings, asked.base[asked.owners[asked.headings]])
         data = self._look_up(asked, asked.data, asked.owners[asked.data])
         divisors = asked.divisors[asked.masks[:, None] | self._mask]
@@ -171,13 +194,28 @@ class Asked:
         self.values = counts / np.sqrt(squares)[part] * weights[component]
         self.masks = (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4))
         self.divisors = _divisors(weights)
-        first = np.ones(count, np.bool_)
-        first[1:] = texts.groups[1:] != texts.groups[:-1]
-        self.base = np.cumsum(first) - 1
-        """Number of the headings of each query: equal ones come one after the other."""
-        self.data = np.flatnonzero(component == DC)
-        self.headings = np.flatnonzero((component != DC) & first[self.owners])
+        self._groups, self._component = texts.groups, component
+
+    @cached_property
+    def all(self) -> NDArray[np.intp]:
+        """All keys."""
+        return np.arange(len(self.keys))
+
+    @cached_property
+    def data(self) -> NDArray[np.intp]:
+        """Keys of the data."""
+        return np.flatnonzero(self._component == DC)
+
+    @cached_property
+    def headings(self) -> NDArray[np.intp]:
         """Keys of headings, once where several queries have the same."""
+        first = np.diff(self.base, prepend=-1) > 0
+        return np.flatnonzero((self._component != DC) & first[self.owners])
+
+    @cached_property
+    def base(self) -> NDArray[np.int64]:
+        """Number of the headings of each query: equal ones come one after the other."""
+        return np.cumsum(np.diff(self._groups, prepend=self._groups[0]) != 0)
 
     def __len__(self) -> int:
         return len(self.masks)
