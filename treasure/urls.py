@@ -43,7 +43,8 @@ SESSION_PARAMETERS = frozenset(_SESSIONS.split())
 AMBIGUOUS_SESSION_PARAMETERS = frozenset({"sid", "s", "session"})
 """Sessions only when the value looks like one: forums write ``sid=`` and 32 hex digits."""
 
-_CLEAN_PATH = re.compile(r"/[A-Za-z0-9_~./-]*+", re.ASCII)
+_CLEAN_PATH = re.compile(r"/[A-Za-z0-9_~./!$&'()*+,:=@-]*+", re.ASCII)
+"""What w3lib leaves as it is; percent codes, and ``;`` that may begin a session, are not in it."""
 _CLEAN_QUERY = re.compile(r"(?:[A-Za-z0-9_.~-]++=[A-Za-z0-9_.~-]*+(?:&(?!$)|$))++", re.ASCII)
 _SCHEME = re.compile(r"(https?):[/\\]*+", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
@@ -62,6 +63,7 @@ _IGNORED = str.maketrans("", "", "\t\n\r")
 _CONTROLS = "".join(map(chr, range(33)))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _RELATIVE = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9_~./-]*+", re.ASCII)
+_UPWARDS = re.compile(r"((?:[.][.]/)++)([A-Za-z0-9_~-][A-Za-z0-9_~./!$&'()*+,=@%-]*+)", re.ASCII)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -79,6 +81,7 @@ def canonical(url: str) -> str:
         path > 0
         and _CLEAN_PATH.fullmatch(url, path)
         and "/." not in url  # may begin a segment to resolve
+        and "/(" not in url  # may begin a session
         and _is_canonical_origin(url[:path])
         and len(url) <= MAX_URL_CHARACTERS
     ):
@@ -104,6 +107,8 @@ def join(base: str, href: str) -> str:
         return origin + href if origin else ""
     if _RELATIVE.fullmatch(href):
         return directory + href if directory else ""
+    if upwards := _UPWARDS.fullmatch(href):
+        return _above(base, len(upwards[1]) // 3) + upwards[2] if directory else ""
     return _join_slow(scheme, origin, base, href)
 
 
@@ -241,6 +246,14 @@ def _base(base: str) -> tuple[str, str, str]:
     origin = "/".join(parts[:3])
     directory = path[: path.rindex("/") + 1] if len(parts) > 3 else origin + "/"
     return found[1].lower(), origin, directory
+
+
+@lru_cache(maxsize=1_024)
+def _above(base: str, levels: int) -> str:
+    """Return the directory that many levels above that of *base*; the root is above the root."""
+    _, origin, directory = _base(base)
+    names = directory[len(origin) + 1 :].split("/")[:-1]
+    return "/".join([origin, *names[: max(0, len(names) - levels)], ""])
 
 
 @lru_cache(maxsize=8_192)
