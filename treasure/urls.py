@@ -107,7 +107,7 @@ def join(base: str, href: str) -> str:
         return origin + href if origin else ""
     if _RELATIVE.fullmatch(href):
         return directory + href if directory else ""
-    if upwards := _UPWARDS.fullmatch(href):
+    if (upwards := _UPWARDS.fullmatch(href)) and "//" not in href:
         return _above(base, len(upwards[1]) // 3) + upwards[2] if directory else ""
     return _join_slow(scheme, origin, base, href)
 
