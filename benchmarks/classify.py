@@ -8,6 +8,11 @@ whose first 1, 2 and 3 digits are right, and the mean one-vs-rest AUC of the top
 divisions of the library set and over the topics of the posts (posts whose accepted numbers overlap
 with the topic's are neither right nor wrong there). scikit-learn's centroid and linear SVM are
 trained on labelled records, by cross-validation on the library set; ours see none.
+
+The judge is asked as a crawl asks it, cold: it knows a topic's numbers and their names and says how
+likely a text is about it. Its best number is the topic it finds likeliest, so it need only choose
+among the topics, and a division has no third digit. Its speed is that of a whole verdict on one
+topic: the text read as a page, judged, and given its D-numbers.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +37,13 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from treasure.ddc.galaxy import Galaxy, PlainGalaxy
+from treasure.ddc.judge import Judge
 from treasure.ddc.lexicon import Lexicon
+from treasure.ddc.numbers import pointed
 from treasure.ddc.weighted import WeightedGalaxy
+from treasure.extract import read_page
+from treasure.text import VOCABULARY, words
+from treasure.topics import Topic
 
 LEAST_RECORDS = 5
 """Divisions with fewer records are not ranked for."""
@@ -113,6 +124,26 @@ def topic_scores(scores: np.ndarray, classes: Sequence[str], data: Texts) -> np.
         under = [i for i, name in enumerate(classes) if name.startswith(tuple(topic))]
         columns.append(scores[:, under].max(axis=1) if under else scores.min(axis=1))
     return np.array(columns).T
+
+
+def judge_answer(lexicon: Lexicon, data: Texts) -> Answer:
+    """Ask a judge of each topic how likely it is that a text is about it."""
+    texts = [VOCABULARY.ids(words(text)) for text in data.texts]
+    columns = []
+    for topic in data.topics:
+        names = ", ".join(dict.fromkeys(filter(None, map(lexicon.name, map(pointed, topic)))))
+        judge = Judge([Topic(names, numbers=tuple(map(pointed, topic)))])
+        columns.append([judge.text_relevance(terms) for terms in texts])
+    scores = np.array(columns).T
+    return Answer([data.topics[place][0] for place in scores.argmax(axis=1)], scores)
+
+
+def verdicts(lexicon: Lexicon) -> Callable[[str], object]:
+    """Return what gives a text a verdict on one topic, from the text as it comes."""
+    topic = Topic(lexicon.name("520"), numbers=("52",))
+    judge = Judge([topic], galaxy=WeightedGalaxy(lexicon))
+    address = count()
+    return lambda text: judge.verdict(read_page(f"http://text.test/{next(address)}", text))
 
 
 class Trained:
@@ -205,6 +236,9 @@ def rows(library: Texts, posts: Texts, quick: bool) -> list[Row]:
         answers = [galaxy_answer(galaxies.classify_text, data) for data in (library, posts)]
         rate = round(speed(galaxies.classify_text, library.texts))
         table.append(row(name, library, posts, *answers, rate))
+    judged = [judge_answer(lexicon, data) for data in (library, posts)]
+    rate = round(speed(verdicts(lexicon), library.texts))
+    table.append(row("judge, cold", library, posts, *judged, rate))
     for kind in ("centroid", "linear SVM"):
         trained = Trained(kind, 2 if quick else 5)
         crossed = trained.crossed(library)
