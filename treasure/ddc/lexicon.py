@@ -214,20 +214,22 @@ class Lexicon:
         candidates = np.flatnonzero(self._pair_filter.take(_filter_places(first, second)))
         keys = _pair_keys(first[candidates], second[candidates])
         pairs = np.searchsorted(self._pairs, keys)
-        real = np.flatnonzero(self._pairs[pairs] == keys)
-        free = 0
-        for place, pair in zip(candidates[real].tolist(), pairs[real].tolist(), strict=True):
-            if place < free:
-                continue
-            text = known[place : place + MAX_TERM_WORDS].tolist()
-            for phrase, term in self._phrases(pair):
-                size = len(phrase)
-                if text[:size] == phrase:
-                    found[place] = term
-                    width[place] = size
-                    found[place + 1 : place + size] = -1
-                    free = place + size
+        real = np.flatnonzero(self._pairs.take(pairs) == keys)
+        places, pairs = candidates.take(real), pairs.take(real)
+        terms = self._pair_term.take(pairs)
+        sizes = np.where(terms >= 0, 2, 0)
+        for at in np.flatnonzero(self._pair_has_longer.take(pairs)).tolist():
+            text = known[places[at] : places[at] + MAX_TERM_WORDS].tolist()
+            for phrase, term in self._phrases(int(pairs[at])):
+                if text[: len(phrase)] == phrase:
+                    terms[at], sizes[at] = term, len(phrase)
                     break
+        chosen = _without_overlaps(places.tolist(), sizes.tolist())
+        places, sizes = places[chosen], sizes[chosen]
+        found[places] = terms[chosen]
+        width[places] = sizes
+        for more in range(1, int(sizes.max(initial=0))):
+            found[places[sizes > more] + more] = -1
 
     def _phrases(self, pair: int) -> list[tuple[list[int], int]]:
         """Return the phrases that begin with a pair of stems, and their terms, longest first."""
@@ -266,7 +268,23 @@ class Lexicon:
         pairs, pair_start = np.unique(_pair_keys(first, second), return_index=True)
         self._pairs = np.append(pairs, np.iinfo(np.int64).max)  # so that every search ends inside
         self._pair_start = np.append(pair_start, len(starts))
+        # Of the phrases with a pair, that of two stems comes first, if there is one.
+        shortest = self._phrase_terms[pair_start]
+        of_two = sizes[shortest] == 2
+        self._pair_term = np.where(of_two, shortest, -1).astype(np.int32)
+        self._pair_has_longer = np.diff(self._pair_start) > of_two
         self._phrases_of: dict[int, list[tuple[list[int], int]]] = {}
+
+
+def _without_overlaps(places: list[int], sizes: list[int]) -> list[int]:
+    """Return which of the phrases stand, read from the left; those of size 0 are none."""
+    free = 0
+    chosen = []
+    for at, (place, size) in enumerate(zip(places, sizes, strict=True)):
+        if size and place >= free:
+            chosen.append(at)
+            free = place + size
+    return chosen
 
 
 def _pair_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
