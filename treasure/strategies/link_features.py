@@ -73,6 +73,8 @@ LIFE = 0.95
 MEDIA_LIFE = 0.5
 """The same for addresses that name a picture or a file: they are often no pages of their own."""
 FARTHEST = 5.0
+ALL, OUTWARD = 0, 1
+"""Places in the tally of everything: all links, and those that lead out of a host."""
 
 _MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|ogg|mp3|mp4|pdf|zip|gz|tar|exe|webp)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -96,7 +98,7 @@ class Kinds:
     pages: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
     lists: Tally = field(default_factory=lambda: Tally(_LIST_LIMIT))
     page_relevance: Floats = field(default_factory=lambda: np.zeros(_WITNESS_LIMIT))
-    total: Tally = field(default_factory=lambda: Tally(1))
+    total: Tally = field(default_factory=lambda: Tally(2))
 
     def tallies(self) -> dict[str, Tally]:
         """Return all tallies by name."""
@@ -239,12 +241,18 @@ def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
         (kinds.sections, "section"),
         (kinds.folders, "folder"),
         (kinds.shapes, "shape"),
-        (kinds.ways, "way"),
     ):
         np.minimum(chance, tally.life(column[name].take(rows), LIFE, 1.0), out=chance)
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
-    sharpened: Floats = chance * chance / LIFE
-    return sharpened
+    sharpened = chance * chance / LIFE
+    # Links out of a host live as the others of their page do; of a page nobody knows, as those of
+    # its host; of a host nobody knows, as all that lead out of one.
+    outward = kinds.total.life(np.array([OUTWARD]), LIFE, 2.0)
+    of_host = kinds.ways.life(column["way"].take(rows), outward, 2.0)
+    of_page = kinds.pages.life(column["pages"].take(rows, axis=0), of_host, 2.0)
+    leads_out = column["way"].take(rows) >= 0
+    living: Floats = np.where(leads_out, np.minimum(sharpened, of_page), sharpened)
+    return living
 
 
 def _log_odds(rate: Floats) -> Floats:

@@ -61,7 +61,7 @@ class Tally:
         """Return the mean relevance behind *kinds*; a row of several counts them together."""
         return self._rate(kinds, RELEVANCE, ALIVE, expected, strength)
 
-    def life(self, kinds: Ids, expected: float, strength: float) -> Floats:
+    def life(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the share of fetches behind *kinds* that gave a page."""
         return self._rate(kinds, ALIVE, FETCHED, expected, strength)
 

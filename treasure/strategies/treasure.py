@@ -31,8 +31,10 @@ from treasure.pages import CONTEXT_WORDS, Block, Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import NEVER, WITNESSES, Evidence
 from treasure.strategies.link_features import (
+    ALL,
     FARTHEST,
     GROUPS,
+    OUTWARD,
     PRIOR,
     Kinds,
     features,
@@ -65,8 +67,8 @@ LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
 SEARCHING = 0.25
 """Best harvest below which we have not found the topic yet and look at every new host."""
-HOST_NOVELTY = 0.1
-"""What a host that was never visited gains meanwhile."""
+HOST_NOVELTY = 0.15
+"""What a host that was never visited gains meanwhile, and while we are wide."""
 GIVEN_WORTH = 0.3
 """What is left of the score of a page that was given as an example: it is known already."""
 NOVELTY = 0.25
@@ -105,7 +107,8 @@ class Treasure(Strategy):
         self.model = LinkModel(np.array([weights[name] for name in PRIOR]), precision)
         self.evidence = Evidence(max_evidence)
         self.kinds = Kinds()
-        self.kinds.total.new()
+        for _ in (ALL, OUTWARD):
+            self.kinds.total.new()
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
         self._examples = frozenset(url_key(page.url) for page in brief.examples)
@@ -135,7 +138,7 @@ class Treasure(Strategy):
 
     def learn(self, arrival: Arrival) -> None:
         """Take in what a link led to."""
-        relevance = arrival.verdict.relevance
+        relevance = firm(arrival.verdict.relevance)
         key = url_key(arrival.url)
         self._ahead = None
         self._outcomes[key] = relevance
@@ -150,7 +153,7 @@ class Treasure(Strategy):
             self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
-        self._watch_harvest(relevance)
+        self._watch_harvest(float(arrival.verdict.on_topic))
         self._advance()
 
     def failed(self, url: str) -> None:
@@ -179,7 +182,9 @@ class Treasure(Strategy):
         )
         for tally, name in of_row:
             tally.add(np.atleast_1d(column[name][row]).tolist(), relevance, alive=alive)
-        kinds.total.add((0,), relevance, alive=alive)
+        kinds.total.add(
+            (ALL, OUTWARD) if column["way"][row] >= 0 else (ALL,), relevance, alive=alive
+        )
 
     def _watch_harvest(self, relevance: float) -> None:
         self._harvest += (relevance - self._harvest) / HARVEST_MEMORY
@@ -208,7 +213,7 @@ class Treasure(Strategy):
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Hear the page as a witness for its links, and score them by all that is known."""
-        relevance = arrival.verdict.relevance
+        relevance = firm(arrival.verdict.relevance)
         distance = 0.0 if arrival.verdict.on_topic else self._distance
         self.unfetched(links)
         assert self._ahead is not None
@@ -362,26 +367,33 @@ class Treasure(Strategy):
 
     def _gain(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what links gain because we search: for their novelty, or for what they promise."""
+        if not self.widened and self._best_harvest >= SEARCHING:
+            return np.zeros(rows.size)
         column, kinds = self.evidence.column, self.kinds
+        gain = np.maximum(
+            HOST_NOVELTY / (1.0 + kinds.hosts.fetched(column["host"][rows])), self._promise(rows)
+        )
         if self.widened:
             novelty = NOVELTY / (1.0 + kinds.folders.fetched(column["folder"][rows]))
-            return np.maximum(novelty, self._promise(rows))
-        if self._best_harvest < SEARCHING:
-            return HOST_NOVELTY / (1.0 + kinds.hosts.fetched(column["host"][rows]))
-        return np.zeros(rows.size)
+            gain = np.maximum(gain, novelty * self._kept(rows))
+        return gain
 
     def _promise(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what the anchors promise, whatever page they stand on, fading with the way."""
         column = self.evidence.column
         faded: NDArray[np.float64] = FADING ** np.minimum(column["distance"][rows], FARTHEST)
-        # Link farms speak in the topic's words too; a host that kept no promise is believed less.
-        kept = 2.0 * self.kinds.hosts.relevance(column["host"][rows], 0.5, 2.0)
         anchors = column["anchor_terms"][rows]
         words = np.maximum(
             self.judge.dewey_evidence(anchors)[0], sigmoid(4.0 * self.judge.terms_evidence(anchors))
         )
-        promise: NDArray[np.float64] = PROMISE * faded * words * np.minimum(kept, 1.0)
+        # Link farms speak in the topic's words too.
+        promise: NDArray[np.float64] = PROMISE * faded * words * self._kept(rows)
         return promise
+
+    def _kept(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how far the hosts are believed: less with every page off topic."""
+        kept = 2.0 * self.kinds.hosts.relevance(self.evidence.column["host"][rows], 0.5, 2.0)
+        return np.minimum(kept, 1.0)
 
     # -- keeping the queue in order
 
@@ -495,6 +507,15 @@ class Treasure(Strategy):
         self._dead.update({int(key): True for key in saved["dead"]})
         self._harvest, self._best_harvest, self.widened = saved["harvest"]
         self._arrivals, self._cursor, self._bar = saved["place"]
+
+
+def firm(relevance: float) -> float:
+    """Return *relevance* as a vote: what is half-likely counts half, what is unlikely hardly.
+
+    Many pages that may have to do with the topic a little, all of one host, are no find.
+    """
+    pro, contra = relevance * relevance, (1.0 - relevance) * (1.0 - relevance)
+    return pro / (pro + contra)
 
 
 def _features_of(names: Sequence[str]) -> set[str]:
