@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
+from treasure import urls
 from treasure.urls import MAX_URL_CHARACTERS, canonical, host_of, join, name_of, url_key
 
 E = "http://example.org"
@@ -220,3 +221,22 @@ parameters = st.lists(
 def test_queries_are_written_as_w3lib_writes_them(pairs: list[tuple[str, str]]) -> None:
     url = f"{E}/p?" + "&".join(f"{name}={value}" for name, value in pairs)
     assert canonical(url) == str(canonicalize_url(url))
+
+
+@given(
+    st.sampled_from(["http", "https"]),
+    st.from_regex(r"[a-z0-9][a-z0-9.-]{0,20}", fullmatch=True),
+    st.sampled_from(["", ":80", ":443", ":8080", ":0", ":080", ":65536", ":99999"]),
+    st.from_regex(r"/[A-Za-z0-9_~./-]{0,20}", fullmatch=True),
+)
+def test_hosts_with_ports_and_numbers_as_on_the_slow_road(
+    scheme: str, host: str, port: str, path: str
+) -> None:
+    url = f"{scheme}://{host}{port}{path}"
+    assert canonical(url) == urls._canonical_slow(url)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "0x7f.1", "10.0.0.300", "1.2.3.4:80"])
+def test_numbers_for_a_name(host: str) -> None:
+    url = f"http://{host}/a/b.html"
+    assert canonical(url) == urls._canonical_slow(url)

@@ -11,11 +11,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    StaticPool,
+    Table,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -72,18 +83,25 @@ def upsert(
     keep: tuple[str, ...] = (),
 ) -> None:
     """Insert *rows*; where *key* is known replace all that they name but *keep*."""
-    if not rows:
-        return
+    if rows:
+        kind = connection.dialect.name
+        connection.execute(_upserting(kind, table, tuple(rows[0]), key, keep), list(rows))
+
+
+@lru_cache(maxsize=64)
+def _upserting(
+    kind: str, table: Table, names: tuple[str, ...], key: tuple[str, ...], keep: tuple[str, ...]
+) -> Executable:
+    """Return the statement for rows with these *names*; to build one takes longer than a row."""
     # Each kind has its own INSERT .. ON CONFLICT; the other kind's takes a while to import.
-    dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
-    statement = dialect.insert(table)
-    replaced = {name: statement.excluded[name] for name in rows[0] if name not in (*key, *keep)}
-    conflict = (
+    statement = import_module(f"sqlalchemy.dialects.{kind}").insert(table)
+    replaced = {name: statement.excluded[name] for name in names if name not in (*key, *keep)}
+    conflict: Executable = (
         statement.on_conflict_do_update(index_elements=list(key), set_=replaced)
         if replaced
         else statement.on_conflict_do_nothing(index_elements=list(key))
     )
-    connection.execute(conflict, list(rows))
+    return conflict
 
 
 def insert_pairs(connection: Connection, table: Table, pairs: Sequence[tuple[int, int]]) -> None:

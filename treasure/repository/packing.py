@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,8 @@ import zstandard
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.urls import canonical, host_of, url_key
 
-LEVEL = 3
+LEVEL = 1
+"""A third faster than zstd's default of 3, for 4 % more bytes (300 school pages of 30 kB)."""
 MAX_UNPACKED_BYTES = 200_000_000
 MAX_TITLE_CHARACTERS = 1_000
 """Of titles in the search index; PostgreSQL's entries are limited to a megabyte."""
@@ -20,9 +22,19 @@ _links_encoder = msgspec.msgpack.Encoder()
 _links_decoder = msgspec.msgpack.Decoder(list[tuple[str, float, str]])
 
 
+class _Compressor(threading.local):
+    """One for each thread: to make one takes a fifth of the time of packing a page."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=LEVEL).compress
+
+
+_compressor = _Compressor()
+
+
 def compress(data: bytes) -> bytes:
     """Return *data* packed; empty stays empty. Safe in any thread."""
-    return zstandard.compress(data, LEVEL) if data else b""
+    return _compressor.compress(data) if data else b""
 
 
 def decompress(packed: bytes) -> bytes:

@@ -60,7 +60,7 @@ def put(connection: Connection, prepared: Prepared) -> dict[Address, int]:
     ]
     upsert(connection, contents, rows, ("page_id",))
     pairs = [(target, ids[a]) for a, targets in prepared.targets.items() for target in targets]
-    insert_pairs(connection, backlinks, pairs)
+    insert_pairs(connection, backlinks, sorted(pairs))  # the table is in this order
     # What was there before may be in groups of duplicates, which finishing puts right.
     queue = [{"page_id": ids[a]} for a in ids if a in prepared.fresh or a in known]
     upsert(connection, unfinished, queue, ("page_id",))
