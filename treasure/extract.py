@@ -52,6 +52,7 @@ _TAGS = {
 }
 _KINDS: dict[str | None, int] = {tag: kind for kind, tags in _TAGS.items() for tag in tags.split()}
 _KINDS[None] = _SKIPPED
+_NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _LEVELS = frozenset("123456")
 _NAVIGATION = frozenset({"nav", "footer", "aside"})
 _CONTAINERS = frozenset(
@@ -306,9 +307,7 @@ class _Walk:
         if not shown:
             shown = (attributes.get("title") or attributes.get("aria-label") or "").strip()
         rel = attributes.get("rel")
-        nofollow = bool(rel) and not {"nofollow", "ugc", "sponsored"}.isdisjoint(
-            str(rel).lower().split()
-        )
+        nofollow = rel is not None and not _NOFOLLOW.isdisjoint(rel.lower().split())
         path = f"{'>'.join(self.path[1 - MAX_PATH_TAGS :])}>{'area' if self.area else 'a'}"
         self._add_link(
             attributes["href"] or "", self.anchor_first, shown[:MAX_ANCHOR_CHARS], path, nofollow

@@ -77,8 +77,12 @@ def url_key(url: str) -> int:
     )
 
 
+@lru_cache(maxsize=1 << 15)
 def canonical(url: str) -> str:
-    """Return the canonical form of *url*; empty when it is no HTTP address."""
+    """Return the canonical form of *url*; empty when it is no HTTP address.
+
+    Remembered, since most links of a page were on the page before.
+    """
     path = url.find("/", 8)
     if (
         path > 0
@@ -130,7 +134,6 @@ def name_of(host: str) -> str:
     return name if colon and port.isdigit() else host
 
 
-@lru_cache(maxsize=8_192)
 def _canonical_slow(url: str) -> str:
     if len(url) > MAX_URL_CHARACTERS:
         return ""

@@ -224,9 +224,9 @@ class Lexicon:
                 if text[: len(phrase)] == phrase:
                     terms[at], sizes[at] = term, len(phrase)
                     break
-        chosen = _without_overlaps(places.tolist(), sizes.tolist())
-        places, sizes = places[chosen], sizes[chosen]
-        found[places] = terms[chosen]
+        chosen = np.array(_without_overlaps(places.tolist(), sizes.tolist()), np.int64)
+        places, sizes = places.take(chosen), sizes.take(chosen)
+        found[places] = terms.take(chosen)
         width[places] = sizes
         for more in range(1, int(sizes.max(initial=0))):
             found[places[sizes > more] + more] = -1
