@@ -54,8 +54,12 @@ def test_headings_and_the_sections_they_open():
 
 
 def test_role_heading_counts_as_heading():
-    page = read("<div role=heading aria-level=2>Spoken</div><p>text</p>")
-    assert [(h.level, h.text) for h in page.headings] == [(2, "spoken")]
+    page = read(
+        "<div role=heading aria-level=2>Spoken</div><p>text</p>"
+        "<span role=heading aria-level=4>Inline</span> more <b>W</b>ords"
+    )
+    assert [(h.level, h.text) for h in page.headings] == [(2, "spoken"), (4, "inline")]
+    assert page.words == ["spoken", "text", "inline", "more", "words"]
 
 
 def test_the_title_stands_in_for_a_missing_main_heading():

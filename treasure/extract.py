@@ -121,7 +121,7 @@ def _step(tag: str, name: str | None, classes: str | None, role: str | None) -> 
 
 def _not_too_deep(html: str) -> str:
     """Return *html* up to where its elements nest deeper than MAX_NESTING."""
-    if html.count("<") < MANY_TAGS:
+    if len(html) < 3 * MANY_TAGS or html.count("<") < MANY_TAGS:
         return html
     depth = 0
     for tag in _NESTING_TAG.finditer(html):
@@ -229,9 +229,11 @@ class _Walk:
                     self._enter_inline(node, kind)
                 child = node.child
                 if child is not None:
-                    above.append((node, kind))
-                    node = child
-                    continue
+                    if child.next is not None or child.tag != "-text":
+                        above.append((node, kind))
+                        node = child
+                        continue
+                    pieces.append(child.text_content or "")  # nothing but text: no need to go down
                 if kind >= _ANCHOR:
                     self._leave(kind)
             following = node.next
@@ -282,7 +284,8 @@ class _Walk:
         elif kind == _CELL:
             self.cells += 1
         elif kind == _HEADING:
-            level = tag[1:] if tag in _KINDS else node.attributes.get("aria-level")
+            own = _KINDS.get(tag) == _HEADING
+            level = tag[1:] if own else node.attributes.get("aria-level")
             self.level = int(level) if level in _LEVELS else 2
 
     def _leave(self, kind: int) -> None:
@@ -337,11 +340,10 @@ class _Walk:
 
     def _place(self) -> int:
         """End the segment here, if there is any text; return how many there are."""
-        if self.pieces:
-            text = "".join(self.pieces)[:MAX_TEXT_CHARS]
-            self.pieces.clear()
-            self.segments.append(text)
-            self.chars += len(text)
+        pieces = self.pieces
+        if pieces:
+            self.segments.append("".join(pieces) if len(pieces) > 1 else pieces[0])
+            pieces.clear()
         return len(self.segments)
 
     def _cut(self) -> None:
@@ -360,6 +362,7 @@ class _Walk:
         if not self.block_urls and (not written or written.isspace()):
             return
         self.block_urls.clear()
+        self.chars += len(written)
         kind, inside = "paragraph", -1
         if self.level:
             kind = "heading"
