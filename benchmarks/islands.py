@@ -48,7 +48,7 @@ def main() -> None:
 
 def measure(pages: int, count: int | None) -> list[dict[str, Any]]:
     """Return what each strategy finds of each topic."""
-    islands = {s.name: s.hosts[1] for s in read_subjects().values() if len(s.hosts) > 1}
+    islands = {s.name.lower(): s.hosts[1] for s in read_subjects().values() if s.ddc}
     with tempfile.TemporaryDirectory(prefix="islands-") as folder:
         ensure_demo_web(Path(folder))
         web = ParsedWeb.open(Path(folder) / "web.warc.gz", None)
