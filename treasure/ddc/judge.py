@@ -187,24 +187,17 @@ class Judge:
         self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """Return the linear score of each span of *page*, for the topic it fits best."""
-        scores: NDArray[np.float64] = np.max(
-            [model.span_scores(page.terms, starts, stops) for model in self._models], axis=0
-        )
-        return scores
+        return _best([model.span_scores(page.terms, starts, stops) for model in self._models])
 
     def span_evidence(
         self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """Return what each span of *page* says: 0 at the line, 1 well inside the nearest topic."""
-        values = [m.evidence(m.span_scores(page.terms, starts, stops)) for m in self._models]
-        best: NDArray[np.float64] = np.max(values, axis=0)
-        return best
+        return _best([m.evidence(m.span_scores(page.terms, starts, stops)) for m in self._models])
 
     def terms_evidence(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
-        values = [m.evidence(m.row_scores(terms)) for m in self._models]
-        best: NDArray[np.float64] = np.max(values, axis=0)
-        return best
+        return _best([m.evidence(m.row_scores(terms)) for m in self._models])
 
     def rarity(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return how rare the rarest word of each short text is, 0 to 1; 0 where there is none."""
@@ -276,6 +269,7 @@ class Judge:
             work = self._fit_of_now()
 
             def fit_beside() -> None:
+                english_rarity()  # the first link would wait for it
                 self._fitted = work()
 
             self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)
@@ -395,6 +389,14 @@ class Judge:
             place = int(self._random.integers(self._seen))
             if place < UNLABELLED:
                 self._unlabelled[place] = text
+
+
+def _best(values: Sequence[Floats]) -> Floats:
+    """Return the greatest values of all topics."""
+    if len(values) == 1:
+        return values[0]
+    best: Floats = np.max(values, axis=0)
+    return best
 
 
 def page_document(page: Page) -> Document:

@@ -152,21 +152,23 @@ class PageModel:
     slope: float
 
     @cached_property
-    def _gain(self) -> Floats:
-        """Idf x weight of each term, then for a new word, then for none: -1 takes the last."""
-        return np.append(self.idf * self.weights, [0.0, 0.0])
+    def _table(self) -> Floats:
+        """Idf x weight and idf squared of each term; then for a new word, then for none.
 
-    @cached_property
-    def _square(self) -> Floats:
-        """Idf squared of each term, then for a new word, then for none."""
-        return np.append(self.idf**2, [self.unseen**2, 0.0])
+        Both are needed together and so lie together; the term -1 takes the last row.
+        """
+        table = np.zeros((self.idf.size + 2, 2))
+        table[:-2, 0] = self.idf * self.weights
+        table[:-2, 1] = self.idf**2
+        table[-2, 1] = self.unseen**2
+        return table
 
     def parts(self, text: Document) -> Floats:
         """Return what each term of *text* adds to its margin."""
-        terms = np.minimum(text.terms, self.idf.size)
+        gain, square = self._table.take(np.minimum(text.terms, self.idf.size), axis=0).T
         often = 1.0 + np.log(text.counts)
-        norm = float(np.sqrt(np.sum(often**2 * self._square.take(terms)))) or 1.0
-        parts: Floats = often * self._gain.take(terms) / norm
+        norm = float(np.sqrt(np.sum(often**2 * square))) or 1.0
+        parts: Floats = often * gain / norm
         return parts
 
     def margin(self, text: Document) -> float:
@@ -185,15 +187,16 @@ class PageModel:
 
     def span_scores(self, terms: Ids, starts: Ids, stops: Ids) -> Floats:
         """Return sum(idf x weight) / sqrt(sum(idf^2)) over each span of *terms*; 0 if empty."""
-        safe = np.minimum(terms, self.idf.size)
-        gains = np.concatenate(([0.0], np.cumsum(self._gain[safe])))
-        squares = np.concatenate(([0.0], np.cumsum(self._square[safe])))
-        return _quotient(gains[stops] - gains[starts], squares[stops] - squares[starts])
+        sums = np.zeros((terms.size + 1, 2))
+        self._table.take(np.minimum(terms, self.idf.size), axis=0).cumsum(axis=0, out=sums[1:])
+        gain, square = (sums.take(stops, axis=0) - sums.take(starts, axis=0)).T
+        return _quotient(gain, square)
 
     def row_scores(self, terms: Ids) -> Floats:
         """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
         safe = np.minimum(terms, self.idf.size)
-        return _quotient(self._gain[safe].sum(axis=1), self._square[safe].sum(axis=1))
+        gains, squares = self._table.T
+        return _quotient(gains[safe].sum(axis=1), squares[safe].sum(axis=1))
 
 
 def _quotient(gain: Floats, square: Floats) -> Floats:
