@@ -2,11 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from treasure.text import MARK, MAX_SIGNS, STOP, VOCABULARY, Vocabulary, plain, words
+from treasure.text import MARK, MAX_SIGNS, STOP, VOCABULARY, Vocabulary, first_places, plain, words
 
 _WORD = re.compile(r"[^\W_]+")
 _MANY_SIGNS = "x".join(map(chr, range(0x2190, 0x2190 + MAX_SIGNS + 5)))
@@ -42,3 +43,9 @@ def test_forms_of_a_word_have_one_number():
 @pytest.mark.parametrize("word", ["x" * 41, "²", "and"])
 def test_monsters_have_none(word):
     assert Vocabulary()[word] == STOP
+
+
+@given(st.lists(st.integers(0, 200_000) | st.integers(0, 5)))
+def test_places_where_numbers_come_first(numbers):
+    places = first_places(np.array(numbers, np.int32))
+    assert places.tolist() == [numbers.index(number) for number in numbers]

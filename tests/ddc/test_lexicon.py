@@ -210,3 +210,15 @@ def test_it_loads_from_a_zipped_egg(tmp_path):
     where, answer = done.stdout.splitlines()
     assert where.startswith(str(egg))
     assert answer == f"{Lexicon.load().size} butterflies"
+
+
+@given(st.lists(st.sampled_from("american civil war history monarch butterfly star zzz".split())))
+def test_phrases_are_found_from_the_left_the_longest_first(small, text):
+    known = {tuple(words(term)): term for term in small.surfaces}
+    expected, place = [], 0
+    while place < len(text):
+        sizes = [n for n in range(4, 0, -1) if tuple(text[place : place + n]) in known]
+        if sizes:
+            expected.append(known[tuple(text[place : place + sizes[0]])])
+        place += sizes[0] if sizes else 1
+    assert found(small, " ".join(text)) == expected

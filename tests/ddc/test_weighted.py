@@ -147,3 +147,12 @@ def test_ten_megabytes_are_no_trouble(own):
     text = "The telescope shows planets and moons of distant stars. " * 180_000
     assert len(text) > 10_000_000
     assert own.classify_text(text).numbers[0][0].startswith("52")
+
+
+@given(
+    st.lists(st.sampled_from(["star", "temple", "clothing", "civil", "war", "zzz", "butterfly"]))
+)
+def test_numbers_alone_are_those_of_the_galaxy(weighted, text):
+    terms = VOCABULARY.ids(text)
+    assert weighted.numbers(terms) == weighted.classify(terms).numbers
+    assert weighted.numbers(terms, 2) == weighted.classify(terms).numbers[:2]
