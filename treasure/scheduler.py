@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler, BaseSchedulerMeta
 from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 
 from treasure.addon import workbench_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
     from scrapy.statscollectors import StatsCollector
+    from twisted.internet.defer import Deferred
 
     from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
     from treasure.workbench import Workbench
@@ -46,6 +48,8 @@ REQUEST = "request"
 FRONTIER_DAMAGED = "frontier_damaged"
 BEGUN_SECONDS = 0.02
 """How long after the first link is taken its request is out and heavy work may begin."""
+REQUESTS_A_TURN = 8
+"""Requests that we begin before others may have the event loop: each takes about a millisecond."""
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""
 
@@ -106,6 +110,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Requests of somebody else's spider that JSON cannot hold, by the key of their entry."""
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
+        self._in_turn = 0
         self._begun = False
         self._excused: Counter[int] = Counter()
 
@@ -136,21 +141,24 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
                 counts.queued,
             )
 
-    def close(self, reason: str) -> None:
+    def close(self, reason: str) -> Deferred[None] | None:
         """Give back what is in flight, keep what was learned, let go."""
         if self._wake is not None:
             self._wake.cancel()
         if self.bench is None:
-            return
+            return None
         frontier = self.bench.frontier
         for key in list(self._in_flight):
             self._tell(partial(frontier.release, key))
         if self._outbox:
             logger.warning("The frontier does not answer; pages not acknowledged come again.")
+        return deferred_from_coro(self._let_go(self.bench))
+
+    async def _let_go(self, bench: Workbench) -> None:
         try:
-            self.bench.save()
+            await asyncio.to_thread(bench.save)
         finally:
-            self.bench.close()
+            bench.close()
 
     # -- what Scrapy asks
 
@@ -293,6 +301,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return None
         if self._again:
             return self._again.popleft()
+        if self._in_turn >= REQUESTS_A_TURN:
+            return None
         now = self.bench.clock()
         opens = max((gate.opens_at(now) for gate in self.gates), default=now)
         if opens > now:
@@ -310,7 +320,15 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return None
         for gate in self.gates:
             gate.taken(now)
+        if not self._in_turn:
+            asyncio.get_running_loop().call_later(0, self._next_turn)
+        self._in_turn += 1
         return self._request(lease)
+
+    def _next_turn(self) -> None:
+        full, self._in_turn = self._in_turn >= REQUESTS_A_TURN, 0
+        if full:
+            self.wake()
 
     def _take(self, now: float) -> Lease | None:
         """Take the best link; those whose budget is used up are done without a fetch."""

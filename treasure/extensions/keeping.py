@@ -1,24 +1,29 @@
 """KeepingExtension: keeps what the crawl has learned, every minute or so.
 
 Frontier and repository lose nothing when a crawl is killed; what strategy, judge and T-Graph
-learned since the last keeping is lost. Each part is packed in a turn of the event loop of its own,
-so that no turn is long; the database works in a thread.
+learned since the last keeping is lost. A child packs it from a snapshot (``snapshot``), so that the
+crawl does not wait; where that cannot be, each part has a turn of the event loop of its own. The
+database works in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
+from treasure import snapshot
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 
 class KeepingExtension:
@@ -28,6 +33,7 @@ class KeepingExtension:
         self.crawler = crawler
         self._call: Any = None
         self._task: asyncio.Task[None] | None = None
+        self._forks = snapshot.POSSIBLE
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> KeepingExtension:
@@ -52,14 +58,29 @@ class KeepingExtension:
         assert bench is not None
         stats = self.crawler.stats
         try:
+            if self._forks:
+                started = time.perf_counter()
+                child = snapshot.begin(bench.learned())
+                self._took(started)
+                packed = await asyncio.to_thread(snapshot.collect, child)
+                for kind, payload in packed.items():
+                    await asyncio.to_thread(bench.store.save_state, bench.job, kind, payload)
+                return
             for kind, pack in bench.learned():
                 started = time.perf_counter()
                 payload = pack()
-                packing = round(time.perf_counter() - started, 4)
-                stats.max_value("treasure/keeping/slowest_seconds", packing)
+                self._took(started)
                 await asyncio.to_thread(bench.store.save_state, bench.job, kind, payload)
         except RepositoryUnavailable:
             stats.inc_value("treasure/keeping/unsaved")
+        except (snapshot.SnapshotError, OSError) as error:
+            logger.info("A child could not keep what was learned (%s): doing it here.", error)
+            self._forks = False
+
+    def _took(self, started: float) -> None:
+        """Note how long the event loop was kept waiting."""
+        waited = round(time.perf_counter() - started, 4)
+        self.crawler.stats.max_value("treasure/keeping/slowest_seconds", waited)
 
     async def _closed(self) -> None:
         if self._call is not None and self._call.running:
