@@ -69,7 +69,7 @@ class TreasureConfig:
         0.05, "Least OSM at which a node matches a link.", at_least=0, at_most=1
     )
     tgraph_max_nodes: int = setting(
-        20_000, "Nodes the watchdog keeps; the least useful are forgotten.", at_least=10
+        5_000, "Nodes a graph may grow to; the least useful are forgotten.", at_least=10
     )
     tgraph_watchdog: bool = setting(True, "Whether the graph grows and shrinks during the crawl.")
 

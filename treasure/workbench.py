@@ -255,7 +255,8 @@ def _decisions(
                 ) from None
     watchdog = None
     if config.tgraph_watchdog:
-        watchdog = Watchdog(graph, max_nodes=config.tgraph_max_nodes)
+        # A larger graph that was given keeps its size.
+        watchdog = Watchdog(graph, max_nodes=max(config.tgraph_max_nodes, len(graph)))
     observers = [watchdog] if watchdog is not None else []
     return Crawl(judge, strategy, observers), watchdog, missing
 

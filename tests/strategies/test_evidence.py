@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treasure.strategies.evidence import ANCHOR_TERMS, Evidence
+from treasure.strategies.evidence import ANCHOR_TERMS, REUSED, Evidence
 from treasure.text import VOCABULARY
 
 
@@ -20,9 +20,21 @@ def test_rows_are_found_by_key_and_forgotten() -> None:
     evidence.drop(42)
     assert evidence.row(42) is None
     assert evidence.live().size == 0
-    again = _row(evidence, 43)
-    assert again == row
+
+
+def test_rows_are_used_again_as_good_as_new() -> None:
+    evidence = Evidence()
+    rows, new = evidence.rows(range(REUSED))
+    assert new == list(range(REUSED))
+    evidence.column["in_links"][rows] = 3
+    evidence.column["host"][rows] = 3
+    for key in range(REUSED):
+        evidence.drop(key)
+    again = _row(evidence, 1000)
+    assert again in rows
     assert evidence.column["in_links"][again] == 0
+    assert evidence.column["host"][again] == -1
+    assert evidence.live().tolist() == [again]
 
 
 def test_the_worst_go_when_there_is_no_room() -> None:

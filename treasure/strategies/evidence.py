@@ -24,6 +24,8 @@ URL_TERMS = 8
 SAVED_ROWS = 20_000
 """The best rows are kept for a continued crawl; the others start anew when they are seen again."""
 
+REUSED = 64
+"""Free rows there must be before they are used again."""
 PREPARED = 4_096
 """Rows made ready at a time."""
 TOLD = 8
@@ -101,10 +103,13 @@ class Evidence:
         return [known[key] for key in keys], new
 
     def _add(self, keys: list[int]) -> None:
-        lacking = len(keys) - len(self._free) - (self.limit - self.size)
+        room = self.limit - self.size
+        lacking = len(keys) - len(self._free) - room
         if lacking > 0:
             self._drop_worst(max(lacking, self.limit // 100))
-        again = [self._free.pop() for _ in range(min(len(keys), len(self._free)))]
+        # Rows are used again many at a time: to clear one costs as much as to clear a hundred.
+        reused = len(keys) if len(self._free) >= REUSED else max(0, len(keys) - room)
+        again = [self._free.pop() for _ in range(min(reused, len(self._free)))]
         fresh = range(self.size, self.size + len(keys) - len(again))
         self.size = fresh.stop
         self._prepare(self.size)
@@ -160,8 +165,8 @@ class Evidence:
         rows = self.live()
         size, free = self.size, self._free
         if rows.size > SAVED_ROWS:
-            order = np.argsort(-self.column["score"][rows], kind="stable")[:SAVED_ROWS]
-            rows = np.sort(rows[order])
+            best = np.argpartition(-self.column["score"][rows], SAVED_ROWS)[:SAVED_ROWS]
+            rows = np.sort(rows[best])
             size, free = rows.size, []
         places = np.arange(rows.size) if not free and size == rows.size else rows
         terms = np.concatenate([self.column[name][rows].ravel() for name in TEXTS])

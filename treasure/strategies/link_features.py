@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import unquote
 
 import numpy as np
@@ -20,7 +21,6 @@ from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import Evidence
 from treasure.strategies.rates import NamedTally, Tally
 from treasure.text import VOCABULARY, words
-from treasure.urls import host_of
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -119,8 +119,7 @@ def place(
     paths = []
     folders: dict[tuple[str, str], tuple[int, int, int, int]] = {}
     for url in urls:
-        host = host_of(url)
-        path = url.split("/", 3)[3] if url.count("/") > 2 else ""
+        _, _, host, path = url.split("/", 3)
         folder, _, last = path.partition("?")[0].rpartition("/")
         of_folder = folders.get((host, folder))
         if of_folder is None:
@@ -130,13 +129,20 @@ def place(
                 kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}"),
                 kinds.folders.number(f"{host}/{folder}"),
             )
-        shape = kinds.shapes.number(f"{host} {last.partition('.')[2][-12:]}")
-        numbers.append((*of_folder, shape, _MEDIA.search(last) is not None))
+        ending = last.partition(".")[2]
+        shape = kinds.shapes.number(f"{host} {ending[-12:]}")
+        numbers.append((*of_folder, shape, bool(ending) and _is_media(ending)))
         paths.append(path)
     names = ("host", "way", "section", "folder", "shape", "media")
     for name, values in zip(names, np.array(numbers).T, strict=True):
         column[name][rows] = values
     evidence.add_terms("url_terms", rows, _path_terms(paths))
+
+
+@lru_cache(maxsize=4_096)
+def _is_media(ending: str) -> bool:
+    """Return whether an address that ends so names a picture or a file."""
+    return _MEDIA.search(f".{ending}") is not None
 
 
 def _path_terms(paths: Sequence[str]) -> list[list[int]]:
@@ -145,7 +151,7 @@ def _path_terms(paths: Sequence[str]) -> list[list[int]]:
     plain = [
         unquote(unquote(p, errors="replace"), errors="replace") if "%" in p else p for p in paths
     ]
-    spelled = [words(_CAMEL.sub(" ", path)) for path in plain]
+    spelled = [words(p if p.islower() else _CAMEL.sub(" ", p)) for p in plain]
     return [[VOCABULARY[word] for word in text[-8:] if word not in _NOISE] for text in spelled]
 
 
@@ -194,11 +200,11 @@ RATES = ("host", "section", "folder", "path", "hub", "siblings")
 def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
     """Return the features called ``TOLD``, worked out anew."""
     column = evidence.column
-    pages = column["pages"][rows]
+    pages = column["pages"].take(rows, axis=0)
     seen = pages >= 0
-    relevance = np.where(seen, kinds.page_relevance[pages], 0.0)
-    total = relevance.sum(axis=1)
-    anchors, urls = column["anchor_terms"][rows], column["url_terms"][rows]
+    relevance = np.where(seen, kinds.page_relevance.take(pages, mode="wrap"), 0.0)
+    total = relevance @ np.ones(pages.shape[1])
+    anchors, urls = (column[name].take(rows, axis=0) for name in ("anchor_terms", "url_terms"))
     dewey, dewey_other = judge.dewey_evidence(np.concatenate([anchors, urls], axis=1))
     return np.stack(
         [

@@ -7,11 +7,11 @@ regression with an informed prior turns that into the chance of a page on topic,
 what each fetch turned out to be (``link_model``). The score is that chance times the chance that
 the address answers at all.
 
-The whole queue is re-scored in slices, a bounded number of links a page. Of the changed scores only
-those are passed on that matter for what is fetched next: links that are, or wrongly were, among the
-best. When the harvest collapses the strategy widens: kinds of links that were never tried gain, and
-so do anchors in the topic's own words, wherever they stand, until something is found again.
-``widened`` says so, and the log.
+The head of the queue is re-scored every few pages and the whole of it in slices, a bounded number
+of links a page. Of the changed scores only those are passed on that matter for what is fetched
+next: links that are, or wrongly were, among the best. When the harvest collapses the strategy
+widens: kinds of links that were never tried gain, and so do anchors in the topic's own words,
+wherever they stand, until something is found again. ``widened`` says so, and the log.
 """
 
 from __future__ import annotations
@@ -51,10 +51,12 @@ logger = logging.getLogger(__name__)
 
 REMEMBERED = 300_000
 """Fetched URLs whose outcome still speaks for pages that link to them."""
-SLICE = 1_024
-"""Links re-scored with every page, at most."""
+SLICE = 256
+"""Links re-scored with every page in turn, at most."""
 ROUND = 10
 """Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
+HEAD, HEAD_EVERY = 512, 3
+"""Best links of the queue, all re-scored every few pages."""
 BEST = 256
 """Links at the head of the queue whose scores are kept exact."""
 REFIT, REFIT_SHARE = 10, 100
@@ -127,7 +129,6 @@ class Treasure(Strategy):
         self._bar = 0.0
         self._harvest = self._best_harvest = 0.0
         self._changed: dict[int, float] = {}
-        self._latest: NDArray[np.float64] = np.empty((0, 0))
         self._measured: Measured | None = None
         self._nodes: NDArray[np.int64] | None = None
         self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
@@ -146,15 +147,19 @@ class Treasure(Strategy):
             self._outcomes[url_key(arrival.page.url)] = relevance
         row = self.evidence.row(key)
         self._distance = 1.0
-        if row is not None:
+        due = self._due()
+        if row is None:
+            due_values = self._features(due)
+        else:
             self._distance = float(self.evidence.column["distance"][row])
-            values = self._features(np.array([row]))[0]
+            both = self._features(np.append(due, row))
+            due_values, values = both[:-1], both[-1]
             self.model.add(values, relevance)
             self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
         self._watch_harvest(float(arrival.verdict.on_topic))
-        self._advance()
+        self._advance(due, due_values)
 
     def failed(self, url: str) -> None:
         """Take in that a link led nowhere: its kind counts as less alive."""
@@ -166,7 +171,8 @@ class Treasure(Strategy):
         if row is not None:
             self._count(row, 0.0, alive=False)
             self.evidence.drop(key)
-        self._advance()
+        due = self._due()
+        self._advance(due, self._features(due))
 
     def _count(self, row: int, relevance: float, *, alive: bool) -> None:
         column, kinds = self.evidence.column, self.kinds
@@ -224,7 +230,8 @@ class Treasure(Strategy):
         scores = np.full(len(links), FLOOR)
         if rows.size:
             touched = np.array(list(dict.fromkeys(rows.tolist())), np.int64)
-            column["score"][touched] = column["sent"][touched] = self._chance(touched)
+            values = self._features(touched)
+            column["score"][touched] = column["sent"][touched] = self._chance(touched, values)
             scores[places] = column["score"][rows]
             nodes = None
             if self._nodes is not None:
@@ -234,7 +241,7 @@ class Treasure(Strategy):
                 tuple(PRIOR),
                 self.model.weights.copy(),
                 column["key"][touched],
-                self._latest,
+                values,
                 nodes,
             )
         return scores.tolist()
@@ -355,11 +362,11 @@ class Treasure(Strategy):
         matrix: NDArray[np.float64] = self._used * features(
             rows, self.evidence, self.kinds, self.judge, self._edition
         )
-        self._latest = matrix
         return matrix
 
-    def _chance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        chance = self.model.probability(self._features(rows))
+    def _chance(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of *rows*, whose features are *values*."""
+        chance = self.model.probability(values)
         chance = chance + self._gain(rows) * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
         scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
@@ -397,36 +404,46 @@ class Treasure(Strategy):
 
     # -- keeping the queue in order
 
-    def _advance(self) -> None:
-        """Refit when it is time, and re-score the next slice of the queue."""
+    def _due(self) -> NDArray[np.int64]:
+        """Return the links to re-score now: the next slice of the queue, at times its head."""
+        size = self.evidence.size
+        step = min(SLICE, max(64, -(-size // ROUND)))
+        if self._cursor >= size:
+            self._cursor = 0
+        rows = self.evidence.live(self._cursor, self._cursor + step)
+        self._cursor += step
+        if self._arrivals % HEAD_EVERY == 0 and len(self.evidence) > step:
+            rows = np.append(rows, self._head())
+        return rows
+
+    def _head(self) -> NDArray[np.int64]:
+        """Return the best links, and note how good they must be."""
+        scores = self.evidence.column["score"][: self.evidence.size]
+        # The bar seldom falls to half of what it was: no need to look at all others.
+        high = np.flatnonzero(scores > 0.5 * self._bar)
+        if high.size < BEST:
+            high = np.flatnonzero(scores > 0.0)
+        if high.size <= BEST:
+            self._bar = 0.0
+            return high
+        order = np.argpartition(-scores[high], [BEST - 1, min(HEAD, high.size) - 1])
+        self._bar = float(scores[high[order[BEST - 1]]])
+        return high[order[:HEAD]]
+
+    def _advance(self, due: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Refit when it is time, and re-score a slice of the queue.
+
+        Its features were looked up with those of the link that arrived: they know all outcomes but
+        the last.
+        """
         self._arrivals += 1
         if self.learning and self._arrivals % max(REFIT, self.model.size // REFIT_SHARE) == 0:
             self.model.refit()
-        evidence = self.evidence
-        if not evidence.size:
-            return
-        column = evidence.column
-        step = min(SLICE, max(64, -(-evidence.size // ROUND)))
-        if self._cursor >= evidence.size:
-            self._cursor = 0
-        rows = evidence.live(self._cursor, self._cursor + step)
-        self._cursor += step
+        alive = self.evidence.column["alive"][due]
+        rows = due[alive]
         if rows.size:
-            column["score"][rows] = self._chance(rows)
-        if self._arrivals % ROUND == 1 or self._arrivals < ROUND:
-            self._bar = self._least_of_best()
+            self.evidence.column["score"][rows] = self._chance(rows, values[alive])
         self._pass_on(rows)
-
-    def _least_of_best(self) -> float:
-        """Return the least score among the best."""
-        if len(self.evidence) <= BEST:
-            return 0.0
-        scores = self.evidence.column["score"][: self.evidence.size]
-        # The bar seldom falls to half of what it was: no need to look at all others.
-        high = scores[scores > 0.5 * self._bar]
-        if high.size < BEST:
-            high = scores
-        return float(np.partition(high, high.size - BEST)[high.size - BEST])
 
     def _pass_on(self, rows: NDArray[np.int64]) -> None:
         column = self.evidence.column
@@ -455,7 +472,7 @@ class Treasure(Strategy):
         values = self._features(rows)[0]
         column = self.evidence.column
         return {
-            "score": float(self._chance(rows)[0]),
+            "score": float(self._chance(rows, values[None, :])[0]),
             "chance_on_topic": float(self.model.probability(values[None, :])[0]),
             "chance_alive": float(life(rows, self.evidence, self.kinds)[0]),
             "widened": self.widened,

@@ -19,7 +19,7 @@ Action = Literal["add", "forget", "distance", "dead", "destinations"]
 
 BY_HAND = "by hand: "
 """How the reasons of changes begin that a person made."""
-MAX_ENTRIES = 100_000
+MAX_ENTRIES = 50_000
 """Entries kept; older ones can no longer be undone."""
 
 

@@ -51,8 +51,8 @@ class _Visited:
     """The words of the places that hold those links."""
     nodes: dict[int, int] = field(default_factory=dict)
     """Number of the node made of each place, by the place's index."""
-    known: dict[tuple[int, int], int] = field(default_factory=dict)
-    """State of the graph when it had a way like that of a place, by index and distance."""
+    known: set[tuple[int, int]] = field(default_factory=set)
+    """Places, by index, and distances for which the graph knew a way alike."""
 
 
 @dataclass(eq=False, slots=True)
@@ -76,7 +76,7 @@ class Watchdog:
         self,
         graph: TGraph,
         *,
-        max_nodes: int = 20_000,
+        max_nodes: int = 5_000,
         remembered: int = 50_000,
         novelty: float = 0.5,
     ) -> None:
@@ -233,7 +233,7 @@ class _Similar:
         graph, distance = self._graph, self._distance
         origin = self._origins[at]
         known, way = origin.page.known, (origin.index, distance)
-        if known.get(way) == graph.state:
+        if way in known:
             return -1, True
         if self._matches is None or self._state != graph.state:
             self._matches = graph.match_components([o.components for o in self._origins[at:]])
@@ -247,5 +247,5 @@ class _Similar:
                 return number, True
         alike = float(self._matches.osm[row, distance - 1]) > self._novelty
         if alike:
-            known[way] = graph.state
+            known.add(way)
         return -1, alike
