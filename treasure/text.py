@@ -72,11 +72,15 @@ def plain(text: str) -> bytes:
     """
     if text.isascii():
         return text.encode().translate(_CUT)
-    text = text.lower()
     data = text.encode("utf-8", "replace")
-    signs = [c for c in set(data.translate(None, _ASCII).decode()) if not c.isalnum()]
+    beyond = data.translate(None, _ASCII).decode()
+    if beyond != beyond.lower():  # else what is left to change is ASCII
+        text = text.lower()
+        data = text.encode("utf-8", "replace")
+        beyond = data.translate(None, _ASCII).decode()
+    signs = [c for c in set(beyond) if not c.isalnum()]
     if len(signs) > MAX_SIGNS:
-        return _NO_WORD.sub(" ", text).encode()
+        return _NO_WORD.sub(" ", text.lower()).encode()
     for sign in signs:
         data = data.replace(sign.encode(), b" ")
     return data.translate(_CUT)
