@@ -12,6 +12,8 @@ its own, in turns, several times:
   p  c with the papers' own strategy (treasure-paper), where --paper asks for it
   r  scrapy-redis, where it is installed and --redis asks for it
   d  two processes like c on one Redis frontier and one PostgreSQL, where --several asks for it
+  4  crawl4ai in its HTTP mode (no browser), breadth first; nothing analysed, nothing stored.
+     --crawl4ai installs it into an environment of its own below ~/.cache/treasure-benchmarks
 
 CPU is user and system time of the crawler's process, all threads, from a fifth of the pages to the
 end: what is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it
@@ -23,6 +25,7 @@ not count here.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib.util
 import json
 import os
@@ -33,6 +36,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -51,7 +55,9 @@ NAMES = {
     "p": "Treasure, papers' strategy",
     "r": "scrapy-redis",
     "d": "Treasure, 2 processes",
+    "4": "crawl4ai, HTTP mode",
 }
+CRAWL4AI = Path.home() / ".cache" / "treasure-benchmarks" / "crawl4ai"
 
 
 def main() -> int:
@@ -66,6 +72,7 @@ def main() -> int:
     parser.add_argument("--paper", action="store_true", help="also the papers' strategy")
     parser.add_argument("--redis", action="store_true", help="also scrapy-redis")
     parser.add_argument("--several", action="store_true", help="also two processes")
+    parser.add_argument("--crawl4ai", action="store_true", help="also crawl4ai, installed apart")
     parser.add_argument("--only", default="", help="letters of the crawlers to run")
     parser.add_argument("--profile", default="", help="file for the cProfile of c")
     parser.add_argument("--child", default="", help=argparse.SUPPRESS)
@@ -76,7 +83,7 @@ def main() -> int:
     if args.quick:
         args.pages, args.rounds = 200, 1
     letters = "ac" if args.quick else "abc"
-    letters += "p" * args.paper + "r" * args.redis + "d" * args.several
+    letters += "p" * args.paper + "r" * args.redis + "d" * args.several + "4" * args.crawl4ai
     found = compare(args.only or letters, args.pages, args.rounds, args.profile)
     if args.json:
         print(json.dumps(found, indent=1))
@@ -121,7 +128,7 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
             "pages_per_s": [r["pages"] / r["seconds"] for r in results],
             "stall_ms": max(r.get("stall", 0.0) for r in results) * 1000,
         }
-    for other in ("a", "b", "r"):
+    for other in ("a", "b", "r", "4"):
         if other in letters and "c" in letters:
             found[f"c/{other}"] = _median(found[other]["cpu_ms"]) / _median(found["c"]["cpu_ms"])
     if "d" in letters and "c" in letters:
@@ -148,6 +155,7 @@ def show(found: dict[str, Any]) -> None:
         ("c/a", "times fewer CPU a page than Scrapy's defaults"),
         ("c/b", "times fewer than tuned Scrapy"),
         ("c/r", "times fewer than scrapy-redis"),
+        ("c/4", "times fewer than crawl4ai"),
         ("d/c", "times the pages/s of one process"),
     ):
         if ratio in found:
@@ -160,7 +168,8 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
     task["job"] = uuid4().hex
     processes = []
     for worker in range(2 if several else 1):
-        command = [sys.executable, __file__, "--child", json.dumps({**task, "worker": worker})]
+        python = _crawl4ai() if task["letter"] == "4" else sys.executable
+        command = [python, __file__, "--child", json.dumps({**task, "worker": worker})]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         if not several:
             os.sched_setaffinity(process.pid, {CORES[0]})
@@ -184,6 +193,8 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
 
 def crawl(task: dict[str, Any]) -> dict[str, float]:
     """Run one crawler to its end; return pages and seconds."""
+    if task["letter"] == "4":
+        return asyncio.run(_crawl4ai_crawl(task))
     from scrapy import signals
     from scrapy.crawler import AsyncCrawlerProcess
 
@@ -220,6 +231,50 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
         "ended": time.time(),
         "stall": stats.get("treasure/loop/longest_stall_seconds", 0.0),
     }
+
+
+async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, float]:
+    """Follow links breadth first with crawl4ai; as bare as it can be made: no Markdown wanted."""
+    from crawl4ai import AsyncWebCrawler, CacheMode, CrawlerRunConfig, HTTPCrawlerConfig
+    from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy
+
+    strategy = AsyncHTTPCrawlerStrategy(HTTPCrawlerConfig())
+    config = CrawlerRunConfig(
+        cache_mode=CacheMode.BYPASS, verbose=False, stream=True, semaphore_count=32
+    )
+    pages, seen, waiting = 0, {task["seed"]}, [task["seed"]]
+    marks: dict[str, float] = {}
+    async with AsyncWebCrawler(crawler_strategy=strategy, verbose=False) as crawler:
+        while waiting and pages < task["pages"]:
+            batch, waiting = waiting[: task["pages"] - pages], []
+            async for result in await crawler.arun_many(batch, config=config):
+                pages += 1
+                if pages == task["pages"] // WARM_UP:
+                    marks = {"cpu": _cpu(), "began": time.time(), "loop": time.thread_time()}
+                links = [link for kind in result.links.values() for link in kind]
+                new = [url for url in (link["href"] for link in links) if url not in seen]
+                seen.update(new)
+                waiting += new
+    return {
+        "pages": pages - task["pages"] // WARM_UP,
+        "cpu": _cpu() - marks["cpu"],
+        "loop": time.thread_time() - marks["loop"],
+        "began": marks["began"],
+        "ended": time.time(),
+    }
+
+
+def _crawl4ai() -> str:
+    """Return the interpreter that has crawl4ai; make it when there is none."""
+    python = CRAWL4AI / "bin" / "python"
+    try:
+        if not python.exists():
+            venv.create(CRAWL4AI, with_pip=True)
+        if subprocess.run([python, "-c", "import crawl4ai"], capture_output=True).returncode:
+            subprocess.run([python, "-m", "pip", "install", "-q", "crawl4ai"], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"crawl4ai cannot be installed into {CRAWL4AI}: {error}") from None
+    return str(python)
 
 
 def _crawler(task: dict[str, Any]) -> tuple[dict[str, Any], Any, dict[str, Any]]:

@@ -79,6 +79,7 @@ UNNEEDED_DOWNLOADER_MIDDLEWARES = [
 UNNEEDED_SPIDER_MIDDLEWARES = [
     f"scrapy.spidermiddlewares.{name}"
     for name in (
+        "start.StartSpiderMiddleware",
         "httperror.HttpErrorMiddleware",
         "referer.RefererMiddleware",
         "urllength.UrlLengthMiddleware",
@@ -185,7 +186,8 @@ class TreasureAddon:
         elif browser.wanted(settings):
             self._open_browser(settings)
         _introduce_ourselves(settings)
-        settings.set("CONCURRENT_ITEMS", 4, priority="addon")
+        # Scrapy starts so many workers for every page; our spider gives one item a page.
+        settings.set("CONCURRENT_ITEMS", 1 if ours else 4, priority="addon")
         settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
         settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
         if not settings.getbool("REMOTE_CONTROL_ENABLED"):

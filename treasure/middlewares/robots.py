@@ -49,7 +49,6 @@ class RobotsMiddleware:
         self.crawler = crawler
         self.robots = Robots(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         self._asking: dict[str, asyncio.Future[None]] = {}
-        crawler.signals.connect(self._received, signal=signals.bytes_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
@@ -92,12 +91,16 @@ class RobotsMiddleware:
         if asking is not None:
             await asking
             return
+        if not self._asking:  # otherwise every piece of every page would be looked at
+            self.crawler.signals.connect(self._received, signal=signals.bytes_received)
         asking = self._asking[origin] = asyncio.get_running_loop().create_future()
         try:
             await self._ask(request, origin)
         finally:
             del self._asking[origin]
             asking.set_result(None)
+            if not self._asking:
+                self.crawler.signals.disconnect(self._received, signal=signals.bytes_received)
 
     async def _ask(self, request: Request, origin: str) -> None:
         stats = self.crawler.stats
