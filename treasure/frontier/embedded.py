@@ -14,6 +14,7 @@ from __future__ import annotations
 import heapq
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
@@ -57,6 +58,9 @@ class _Change:
         """Whether a link of the host, queued or out, is done or forgotten."""
 
 
+_Changes = defaultdict[Host, _Change]
+
+
 class EmbeddedFrontier:
     """Keeps links in order on disk; ``Turns`` chooses among the hosts."""
 
@@ -88,7 +92,7 @@ class EmbeddedFrontier:
         keys = [url_key(entry.url) for entry in entries]
         known = dict(zip(keys, self._shelf.raw_states(keys), strict=True))
         states: dict[int, State] = {}
-        batch, changes, new = Batch(self._shelf), dict[Host, _Change](), []
+        batch, changes, new = Batch(self._shelf), _Changes(_Change), []
         arrivals, rate, sequence = self._arrivals, self._rate, self._sequence
         for key, entry in zip(keys, entries, strict=True):
             raw, state = known[key], states.get(key)
@@ -102,7 +106,7 @@ class EmbeddedFrontier:
                 states[key] = state
                 batch.put_entry(state.arrival, entry)
                 rank = batch.put_link(key, state)
-                change = changes.setdefault(host, _Change())
+                change = changes[host]
                 change.added.add(rank)
                 change.links += 1
                 continue
@@ -160,7 +164,7 @@ class EmbeddedFrontier:
     def acknowledge(self, keys: Iterable[int]) -> None:
         """Done for good: the result is stored."""
         keys = list(dict.fromkeys(keys))
-        batch, changes = Batch(self._shelf), dict[Host, _Change]()
+        batch, changes = Batch(self._shelf), _Changes(_Change)
         done = 0
         for key, raw in zip(keys, self._shelf.raw_states(keys), strict=True):
             if raw == b"":
@@ -186,7 +190,7 @@ class EmbeddedFrontier:
     def rescore(self, scores: Mapping[int, float]) -> None:
         """Give queued links new scores; unknown keys are ignored."""
         keys = list(scores)
-        batch, changes = Batch(self._shelf), dict[Host, _Change]()
+        batch, changes = Batch(self._shelf), _Changes(_Change)
         for key, state in zip(keys, self._shelf.states(keys), strict=True):
             if state is not None:
                 self._rescored(batch, changes, key, state, scores[key])
@@ -318,7 +322,7 @@ class EmbeddedFrontier:
     # -- writing
 
     def _rescored(
-        self, batch: Batch, changes: dict[Host, _Change], key: int, state: State, score: float
+        self, batch: Batch, changes: _Changes, key: int, state: State, score: float
     ) -> State:
         score = finite(score)
         if score == state.score or key in self._outside:
@@ -327,17 +331,17 @@ class EmbeddedFrontier:
         state = State(state.number, score, order, *state[3:])
         before, after = batch.delete_place(old), batch.put_link(key, state)
         host = self._turns.by_number[state.number]
-        change = changes.setdefault(host, _Change())
+        change = changes[host]
         change.removed.add(before)
         change.added.discard(before)
         change.added.add(after)
         change.removed.discard(after)
         return state
 
-    def _removed(self, batch: Batch, changes: dict[Host, _Change], key: int, state: State) -> None:
+    def _removed(self, batch: Batch, changes: _Changes, key: int, state: State) -> None:
         batch.delete_link(state)
         host = self._turns.by_number[state.number]
-        change = changes.setdefault(host, _Change())
+        change = changes[host]
         change.leaves = True
         if key not in self._outside:
             change.removed.add(state.rank)
@@ -346,7 +350,7 @@ class EmbeddedFrontier:
     def _commit(
         self,
         batch: Batch,
-        changes: dict[Host, _Change],
+        changes: _Changes,
         *,
         arrivals: int | None = None,
         done: int | None = None,
@@ -430,7 +434,7 @@ class EmbeddedFrontier:
     def _forget(self, keys: Iterable[int]) -> int:
         count, waiting = 0, (key for key in keys if not self._outside.leased(key))
         while chunk := list(islice(waiting, DISCARD_BATCH)):
-            batch, changes = Batch(self._shelf), dict[Host, _Change]()
+            batch, changes = Batch(self._shelf), _Changes(_Change)
             for key, state in zip(chunk, self._shelf.states(chunk), strict=True):
                 if state is not None:
                     count += 1
