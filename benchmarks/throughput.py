@@ -170,7 +170,8 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
     for worker in range(2 if several else 1):
         python = _crawl4ai() if task["letter"] == "4" else sys.executable
         command = [python, __file__, "--child", json.dumps({**task, "worker": worker})]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        quiet = {**os.environ, "CRAWL4AI_NO_CLOUD_NOTICE": "1"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=quiet)
         if not several:
             os.sched_setaffinity(process.pid, {CORES[0]})
         processes.append(process)
