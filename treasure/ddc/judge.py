@@ -269,7 +269,8 @@ class Judge:
             work = self._fit_of_now()
 
             def fit_beside() -> None:
-                english_rarity()  # the first link would wait for it
+                english_rarity()  # the first link would wait for these two
+                self.dewey_evidence(np.full((1, 1), -1, np.int32))
                 self._fitted = work()
 
             self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)

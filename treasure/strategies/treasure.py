@@ -126,7 +126,8 @@ class Treasure(Strategy):
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
         self._cursor = 0
-        self._bar = 0.0
+        self._bar = self._edge = 0.0
+        """Scores of the last of the best, and of the head."""
         self._harvest = self._best_harvest = 0.0
         self._changed: dict[int, float] = {}
         self._measured: Measured | None = None
@@ -419,16 +420,17 @@ class Treasure(Strategy):
     def _head(self) -> NDArray[np.int64]:
         """Return the best links, and note how good they must be."""
         scores = self.evidence.column["score"][: self.evidence.size]
-        # The bar seldom falls to half of what it was: no need to look at all others.
-        high = np.flatnonzero(scores > 0.5 * self._bar)
+        # The head does not fall by a tenth within a few pages, or seldom: others need no look.
+        high = np.flatnonzero(scores > 0.9 * self._edge)
         if high.size < BEST:
             high = np.flatnonzero(scores > 0.0)
         if high.size <= BEST:
-            self._bar = 0.0
+            self._bar = self._edge = 0.0
             return high
-        order = np.argpartition(-scores[high], [BEST - 1, min(HEAD, high.size) - 1])
-        self._bar = float(scores[high[order[BEST - 1]]])
-        return high[order[:HEAD]]
+        last = min(HEAD, high.size) - 1
+        head = high[np.argpartition(-scores[high], [BEST - 1, last])[: last + 1]]
+        self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
+        return head
 
     def _advance(self, due: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         """Refit when it is time, and re-score a slice of the queue.
