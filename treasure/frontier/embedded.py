@@ -41,7 +41,7 @@ from treasure.urls import host_of, url_key
 logger = logging.getLogger(__name__)
 
 DISCARD_BATCH = 1_000
-BEHIND_ARRIVALS = 20_000
+BEHIND_ARRIVALS = 100_000
 """Arrivals by which the count of a host's links on disk may lag behind."""
 
 
