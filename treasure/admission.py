@@ -61,6 +61,7 @@ class Admission:
         }
         self._pages_of_pattern: Counter[str] = Counter()
         self._verdicts: dict[str, str] = {}
+        self._host_verdicts: dict[str, str] = {}
         self._hosts: set[str] = set()
         self._domains: list[str] = []
         self._patterns: dict[str, re.Pattern[str]] = {}
@@ -106,7 +107,7 @@ class Admission:
             if len(self._verdicts) >= REMEMBERED:
                 self._verdicts.clear()
             rule = self._verdicts[url] = self._address_rule(url)
-        return rule or self.over_budget(url)
+        return rule or (self.over_budget(url) if self.has_budgets else "")
 
     def off_limits(self, url: str) -> str:
         """Return why we never go to *url* by a redirect or for a sitemap; empty when we may.
@@ -135,7 +136,7 @@ class Admission:
             self._domains.append(rule.lower())
         else:
             self._hosts.add(rule.lower())
-        self._verdicts.clear()
+        self._forget_verdicts()
 
     def unblock(self, rule: str) -> bool:
         """Take a block back; tell whether there was one."""
@@ -143,7 +144,7 @@ class Admission:
         self._patterns.pop(rule, None)
         self._hosts.discard(rule.lower())
         self._domains = [domain for domain in self._domains if domain != rule.lower()]
-        self._verdicts.clear()
+        self._forget_verdicts()
         return known
 
     @property
@@ -153,13 +154,18 @@ class Admission:
 
     def blocked(self, url: str) -> str:
         """Return the block that *url* falls under, empty when none does."""
-        host = host_of(url)
+        return self._blocked_host(host_of(url)) or self._blocked_pattern(url)
+
+    def _blocked_host(self, host: str) -> str:
         name = name_of(host)
         if host in self._hosts or name in self._hosts:
             return name if name in self._hosts else host
         for domain in self._domains:
             if name.endswith(domain) or name == domain[1:]:
                 return domain
+        return ""
+
+    def _blocked_pattern(self, url: str) -> str:
         for rule, pattern in self._patterns.items():
             if pattern.fullmatch(url):
                 return rule
@@ -173,21 +179,32 @@ class Admission:
         }
 
     def _address_rule(self, url: str) -> str:
-        host = name_of(host_of(url))
-        if not host:
-            return "no address"
-        if self._allowed and not any(
-            host == domain or host.endswith(f".{domain}") for domain in self._allowed
-        ):
-            return "domain"
-        rule = self.blocked(url)
+        host = host_of(url)
+        rule = self._host_verdicts.get(host)
+        if rule is None:
+            if len(self._host_verdicts) >= REMEMBERED:
+                self._host_verdicts.clear()
+            rule = self._host_verdicts[host] = self._host_rule(host)
         if rule:
-            return f"blocked: {rule}"
+            return rule
+        if blocked := self._blocked_pattern(url):
+            return f"blocked: {blocked}"
         _, dot, ending = url.split("/", 3)[3].partition("?")[0].rpartition(".")
         if dot and ending.lower() in FILE_ENDINGS:
             return "file type"
         trap = self._traps.trap(url)
         return f"trap: {trap}" if trap else ""
+
+    def _host_rule(self, host: str) -> str:
+        name = name_of(host)
+        if not name:
+            return "no address"
+        if self._allowed and not any(
+            name == domain or name.endswith(f".{domain}") for domain in self._allowed
+        ):
+            return "domain"
+        blocked = self._blocked_host(host)
+        return f"blocked: {blocked}" if blocked else ""
 
     @property
     def has_budgets(self) -> bool:
@@ -207,6 +224,10 @@ class Admission:
             if self._pages_of_pattern[pattern] >= limit and matcher.fullmatch(url):
                 return f"pattern budget: {pattern}"
         return ""
+
+    def _forget_verdicts(self) -> None:
+        self._verdicts.clear()
+        self._host_verdicts.clear()
 
     def _refuse(self, rule: str, url: str) -> None:
         self.refused[rule] += 1
