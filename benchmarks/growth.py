@@ -23,6 +23,7 @@ from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import treasure  # noqa: F401 - before NumPy: it keeps BLAS on one thread, as in a crawl
 from benchmarks import site as sites
 from treasure import workbench
 from treasure.config import TreasureConfig

@@ -59,6 +59,10 @@ HEAD, HEAD_EVERY = 512, 3
 """Best links of the queue, all re-scored every few pages."""
 BEST = 256
 """Links at the head of the queue whose scores are kept exact."""
+MOVED = 0.02
+"""Share of a score below which a change is too small to tell the frontier."""
+PASSED_ON = 256
+"""Changed scores passed on with one page, but for ties."""
 REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
 HARVEST_MEMORY = 20
@@ -450,7 +454,11 @@ class Treasure(Strategy):
     def _pass_on(self, rows: NDArray[np.int64]) -> None:
         column = self.evidence.column
         scores, sent = column["score"][rows], column["sent"][rows]
-        matter = (np.abs(scores - sent) > 1e-4) & (np.maximum(scores, sent) >= self._bar)
+        higher = np.maximum(scores, sent)
+        matter = (np.abs(scores - sent) > MOVED * higher) & (higher >= self._bar)
+        if np.count_nonzero(matter) > PASSED_ON:
+            # The others wait: what was not passed on is looked at again.
+            matter &= higher >= np.partition(higher[matter], -PASSED_ON)[-PASSED_ON]
         moved = rows[matter]
         column["sent"][moved] = column["score"][moved]
         self._changed.update(
