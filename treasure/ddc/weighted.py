@@ -46,17 +46,16 @@ _DOT = np.dtype([("number", np.uint16), ("class", np.uint16), ("weight", np.floa
 
 
 class _Dots(NamedTuple):
-    """The dots of a text: those of its terms first, then the faint ones of its stems."""
+    """The dots of a text: those of its terms, and the faint ones of its stems, a row a stem."""
 
-    name: NDArray[np.int32]
-    """The distinct terms, and the distinct stems as numbers above those of all terms."""
+    term: NDArray[np.int32]
     sizes: NDArray[np.int32]
-    """How many dots each of them has, one after the other in what follows."""
-    number: NDArray[np.uint16]
-    class_: NDArray[np.uint16]
+    """How many dots each term has, one after the other in the next two."""
+    bright: NDArray[np.void]
     weight: Floats
-    bright: int
-    """How many are dots of terms."""
+    stem: NDArray[np.int32]
+    faint: NDArray[np.void]
+    faint_weight: Floats
 
 
 class WeightedGalaxy:
@@ -72,15 +71,20 @@ class WeightedGalaxy:
         self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
         self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
         self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1)).tolist()
-        # All dots in one table, so that a text is looked up once: terms, then stems.
-        self._start = np.concatenate(
-            [lexicon.posting_start[:-1], lexicon.faint_start[:-1] + lexicon.posting_start[-1]]
-        ).astype(np.int64)
-        self._sizes = np.concatenate([self._numbers_of_term, np.diff(lexicon.faint_start)])
-        self._table = np.empty(self._sizes.sum(), _DOT)
-        self._table["weight"] = np.concatenate([self._dot_weight, lexicon.faint_weight])
-        number = np.concatenate([lexicon.posting_number, lexicon.faint_number])
-        self._table["number"], self._table["class"] = number, self._class_of[number]
+        self._bright = self._table(lexicon.posting_number, self._dot_weight)
+        # Nearly all stems have the same number of faint dots, so that rows of that size, filled up
+        # with dots of no weight, take no more room and are found by their number alone.
+        sizes = np.diff(lexicon.faint_start)
+        self._faint = np.zeros((len(sizes), int(sizes.max(initial=0))), _DOT)
+        filled = np.arange(self._faint.shape[1]) < sizes[:, None]
+        self._faint[filled] = self._table(lexicon.faint_number, lexicon.faint_weight)
+
+    def _table(
+        self, number: NDArray[np.integer[Any]], weight: NDArray[np.floating[Any]]
+    ) -> NDArray[np.void]:
+        table = np.empty(len(number), _DOT)
+        table["number"], table["class"], table["weight"] = number, self._class_of[number], weight
+        return table
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -96,12 +100,14 @@ class WeightedGalaxy:
         place, known = self.lexicon.stems_in(terms)
         hits = self.lexicon.match_stems(place, known)
         dots = self._dots(hits.term, hits.start, known, place, anchor)
+        real = dots.faint["weight"] > 0
+        stem = np.broadcast_to(dots.stem[:, None] + self.lexicon.size, real.shape)
         return Galaxy(
             self.lexicon,
             hits,
-            np.repeat(dots.name, dots.sizes),
-            dots.number.astype(np.int32),
-            dots.weight,
+            np.concatenate([dots.term.repeat(dots.sizes), stem[real]]),
+            np.concatenate([dots.bright["number"], dots.faint["number"][real]]).astype(np.int32),
+            np.concatenate([dots.weight, dots.faint_weight[real]]),
             self._ranked(dots, MOST_NUMBERS),
         )
 
@@ -127,15 +133,21 @@ class WeightedGalaxy:
         known = np.flatnonzero(stem >= 0)
         found = np.concatenate([term, stem.take(known) + self.lexicon.size])
         name, strength = _strengths(found, np.concatenate([start, place.take(known)]), anchor)
-        sizes = self._sizes.take(name)
-        ends = sizes.cumsum()
-        places = (self._start.take(name) - ends + sizes).repeat(sizes)
-        places += np.arange(len(places))
-        dots = self._table.take(places)
-        weight = dots["weight"] * strength.repeat(sizes)
         terms = int(np.count_nonzero(name < self.lexicon.size))
-        bright = int(ends[terms - 1]) if terms else 0
-        return _Dots(name, sizes, dots["number"], dots["class"], weight, bright)
+        term, stem = name[:terms], name[terms:] - self.lexicon.size
+        sizes = self._numbers_of_term.take(term)
+        places = (self.lexicon.posting_start.take(term) - sizes.cumsum() + sizes).repeat(sizes)
+        bright = self._bright.take(places + np.arange(len(places)))
+        faint = self._faint.take(stem, axis=0)
+        return _Dots(
+            term,
+            sizes,
+            bright,
+            bright["weight"] * strength[:terms].repeat(sizes),
+            stem,
+            faint,
+            faint["weight"] * strength[terms:, None],
+        )
 
     def weigh(
         self, terms: NDArray[np.int32], prefixes: Sequence[str]
@@ -184,15 +196,16 @@ class WeightedGalaxy:
 
     def _ranked(self, dots: _Dots, most: int) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        own = _sums(dots.class_, dots.weight, len(self._members) - 1)
+        classes = len(self._members) - 1
+        own = _sums(dots.bright["class"], dots.weight, classes)
+        own += _sums(dots.faint["class"].ravel(), dots.faint_weight.ravel(), classes)
         if not own.any():
             return ()
         gain = DIVISION * _sums(self._division_of, own)[self._division_of]
         gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
         ranks = own + np.minimum(gain, MOST_GAIN * own)
         ranks /= ranks.sum()
-        bright = slice(dots.bright)
-        scores = _sums(dots.number[bright], dots.weight[bright], len(self._digits))
+        scores = _sums(dots.bright["number"], dots.weight, len(self._digits))
         best: list[tuple[str, float]] = []
         while len(best) < most and (rank := float(ranks[place := int(ranks.argmax())])) > 0:
             best.append((self._precise(place, scores), rank))
