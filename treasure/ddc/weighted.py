@@ -17,7 +17,7 @@ sums (``weigh``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,13 +71,24 @@ class WeightedGalaxy:
         self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
         self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
         self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1)).tolist()
-        self._bright = self._table(lexicon.posting_number, self._dot_weight)
-        # Nearly all stems have the same number of faint dots, so that rows of that size, filled up
-        # with dots of no weight, take no more room and are found by their number alone.
-        sizes = np.diff(lexicon.faint_start)
-        self._faint = np.zeros((len(sizes), int(sizes.max(initial=0))), _DOT)
-        filled = np.arange(self._faint.shape[1]) < sizes[:, None]
-        self._faint[filled] = self._table(lexicon.faint_number, lexicon.faint_weight)
+
+    @cached_property
+    def _bright(self) -> NDArray[np.void]:
+        """The dots of all terms."""
+        return self._table(self.lexicon.posting_number, self._dot_weight)
+
+    @cached_property
+    def _faint(self) -> NDArray[np.void]:
+        """The faint dots of all stems, a row each.
+
+        Nearly all stems have the same number of them, so that rows of that size, filled up with
+        dots of no weight, take no more room and are found by their number alone.
+        """
+        sizes = np.diff(self.lexicon.faint_start)
+        rows = np.zeros((len(sizes), int(sizes.max(initial=0))), _DOT)
+        filled = np.arange(rows.shape[1]) < sizes[:, None]
+        rows[filled] = self._table(self.lexicon.faint_number, self.lexicon.faint_weight)
+        return rows
 
     def _table(
         self, number: NDArray[np.integer[Any]], weight: NDArray[np.floating[Any]]
