@@ -4,8 +4,8 @@ A node is a paragraph or list that holds links. Its level is its link distance: 
 must be downloaded, by following one of its links, to hold a target (Patel 2010; Seyfi 2013,
 section 5.2). Level 0 are the targets themselves; they are no nodes.
 
-New nodes wait until there are enough of them to be worth indexing, an eighth of the young index,
-so that adding a node costs the same however large the graph is. ``refresh`` does not wait.
+New nodes wait until there are enough of them to be worth indexing, an eighth of the young index or
+64, so that adding a node costs the same however large the graph is. ``refresh`` does not wait.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ OFF_TOPIC = 0.01
 """Priority of links whose predicted topic is another one: last, but not lost."""
 TIE = 1e-3
 """The part of a score that OSM decides, so that links at equal distance have an order."""
-YOUNG = 512
+YOUNG = 2_048
 """Nodes the young index holds before it is merged into the old one."""
+WAITING = 64
+"""New nodes that wait to be indexed, at most."""
 PRIOR_FETCHES = 2.0
 """Fetches at the crawl's mean that every node's success rate starts with."""
 
@@ -368,7 +370,8 @@ class TGraph:
 
     def _settle(self, *, at_once: bool = False) -> None:
         """Index the waiting nodes when they are worth it."""
-        if not self._waiting or (len(self._waiting) <= len(self._young) // 8 and not at_once):
+        enough = 0 if at_once else min(len(self._young) // 8, WAITING)
+        if len(self._waiting) <= enough:
             return
         table = self._table
         if len(self._young) + len(self._waiting) > max(YOUNG, len(self._old) // 8):

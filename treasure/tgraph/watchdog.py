@@ -240,10 +240,9 @@ class _Similar:
             self._first, self._state = at, graph.state
         row = at - self._first
         number = int(self._matches.node[row])
-        if number >= 0:
-            node = graph.node(number)
-            same = cosine(node.components, origin.components, DC) > NEAR_IDENTICAL
-            if node.distance == distance and same:
+        if number >= 0 and self._matches.distance[row] == distance:
+            words = graph.node(number).components
+            if cosine(words, origin.components, DC) > NEAR_IDENTICAL:
                 return number, True
         alike = float(self._matches.osm[row, distance - 1]) > self._novelty
         if alike:
