@@ -262,6 +262,19 @@ def test_a_write_that_fails_changes_nothing(
     again.close()
 
 
+def test_after_an_error_the_disk_is_asked(tmp_path: Path) -> None:
+    """The tables are opened again after an error; what is remembered is not trusted."""
+    frontier = EmbeddedFrontier(tmp_path, FREE)
+    entries = [Entry(f"http://a.org/{n}", n / 10) for n in range(5)]
+    assert all(frontier.push(entries))
+    frontier._shelf.failed = True
+    assert frontier.push([*entries, Entry("http://b.org/", 1.0)]) == [False] * 5 + [True]
+    frontier._shelf.failed = True
+    assert frontier.seen("http://a.org/1")
+    assert frontier.counts().queued == 6
+    frontier.close()
+
+
 def test_counts_that_lag_behind_are_made_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

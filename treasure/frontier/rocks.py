@@ -252,8 +252,8 @@ class Shelf:
     def raw_states(self, keys: Sequence[int]) -> list[bytes | None]:
         """Return one answer per key: None when unknown, nothing in it when done."""
         remembered = self._remembered
-        missing = [key for key in keys if key not in remembered]
-        with self._guard:
+        with self._guard:  # which may open the tables again, and forget
+            missing = [key for key in keys if key not in remembered]
             rows = self._states.get([_KEY.pack(key) for key in missing])
         found: dict[int, bytes | None] = dict(zip(missing, rows, strict=True))
         return [remembered[key] if key in remembered else found[key] for key in keys]
