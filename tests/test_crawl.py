@@ -18,8 +18,9 @@ class Watcher:
     def __init__(self) -> None:
         self.seen: list[tuple[Arrival, list[Link]]] = []
 
-    def observe(self, arrival: Arrival, links: list[Link]) -> None:
+    def observe(self, arrival: Arrival, links: list[Link]) -> int:
         self.seen.append((arrival, list(links)))
+        return 7
 
 
 def test_a_page_is_judged_observed_and_its_links_scored() -> None:
@@ -32,6 +33,7 @@ def test_a_page_is_judged_observed_and_its_links_scored() -> None:
     assert len(decision.scores) == len(decision.links) == 2
     ((arrival, links),) = watcher.seen
     assert (arrival.depth, arrival.score, links) == (2, 0.4, list(came.links))
+    assert decision.graph_node == 7
 
 
 def test_a_seed_keeps_its_turn_whatever_links_to_it() -> None:

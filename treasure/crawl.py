@@ -22,8 +22,11 @@ SEED_SCORE = 1.0
 class Observer(Protocol):
     """Watches arrivals, as the T-Graph's watchdog does."""
 
-    def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
-        """Take in a page and those of its links that were not fetched yet."""
+    def observe(self, arrival: Arrival, links: Sequence[Link]) -> int | None:
+        """Take in a page and those of its links that were not fetched yet.
+
+        Return the T-Graph node that led here, where one did.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Decision:
     links: Sequence[Link]
     scores: Sequence[float]
     rescored: Mapping[int, float] = field(default_factory=dict)
+    graph_node: int | None = None
+    """The T-Graph node that the link to the page matched best."""
     explanation: Mapping[str, Any] = field(default_factory=dict)
     """What the strategy said of the link that led to the page, where that is recorded."""
 
@@ -58,15 +63,16 @@ class Crawl:
         arrival = Arrival(url, page, verdict, depth, score)
         self.strategy.learn(arrival)
         ahead = self.strategy.unfetched(links)
+        node: int | None = None
         for observer in self.observers:
-            observer.observe(arrival, ahead)
+            node = observer.observe(arrival, ahead)
         scores = self.strategy.score(arrival, links) if links else []
         if self._seeds:
             scores = [
                 SEED_SCORE if url_key(link.url) in self._seeds else score
                 for link, score in zip(links, scores, strict=True)
             ]
-        return Decision(verdict, links, scores, self._rescored())
+        return Decision(verdict, links, scores, self._rescored(), node)
 
     def listed(self, page: Page, links: Sequence[Link]) -> Decision:
         """Score links of a mere list, such as a sitemap: nothing is judged or learned."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import sqlite3
 
 import pytest
 
@@ -55,6 +56,12 @@ def test_the_summary_says_what_one_wants_to_know(answer, demo_folder):
     assert answer["pictures"] == [str(png), str(svg)]
     assert png.read_bytes().startswith(b"\x89PNG")
     assert "<svg" in svg.read_text()
+
+
+def test_pages_name_the_node_of_the_graph_that_led_to_them(answer, demo_folder):
+    with sqlite3.connect(demo_folder / demo_run.REPOSITORY) as database:
+        named = database.execute("select count(*) from pages where graph_node <> ''").fetchone()[0]
+    assert named > PAGES // 4
 
 
 def test_people_get_words(answer, demo_folder, capsys):

@@ -45,6 +45,17 @@ def test_a_graph_grows_from_nothing_back_along_the_way() -> None:
     assert url("eagle") in dog.graph.journal.entries[0].reason
 
 
+def test_the_node_that_led_to_a_page_is_named() -> None:
+    list_of = [
+        page(f"list{n}", ("eagles and hawks of the mountains", [f"bird{n}"])) for n in (1, 2)
+    ]
+    birds = [page(f"bird{n}", ("an eagle", ["x"])) for n in (1, 2)]
+    dog = watch([(list_of[0], 0.1), (birds[0], 0.9)])
+    (node,) = [node.number for node in dog.graph.nodes()]
+    assert dog.observe(arrival(list_of[1], 0.1), list_of[1].links) is None
+    assert dog.observe(arrival(birds[1], 0.9), birds[1].links) == node
+
+
 def test_pages_off_topic_make_no_nodes() -> None:
     assert len(watch([(SEED, 0.1), (ANIMALS, 0.2), (TIGER, 0.3)]).graph) == 0
 

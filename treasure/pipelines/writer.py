@@ -237,6 +237,8 @@ class RepositoryWriter:
                 "language": page.language,
                 "text": page.main_text if on_topic else "",
             }
+        if decision is not None and decision.graph_node is not None:
+            measured["graph_node"] = str(decision.graph_node)
         if on_topic and decision is not None:
             measured["links"] = tuple(
                 LinkRecord(link.url, score, link.anchor_text)

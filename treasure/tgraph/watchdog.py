@@ -95,15 +95,15 @@ class Watchdog:
         self._by_hand.add(entry.node)
         return entry
 
-    def observe(self, arrival: Arrival, links: Sequence[Link]) -> None:
-        """Take in a page and its links."""
+    def observe(self, arrival: Arrival, links: Sequence[Link]) -> int | None:
+        """Take in a page and its links; return the node that the link to it matched, if any."""
         graph, relevance = self.graph, arrival.verdict.relevance
         graph.fetches += 1
         graph.relevance += relevance
         origins = self._origins.pop(url_key(arrival.url), [])
-        for number in {origin.matched for origin in origins}:
-            if number in graph:
-                graph.credit(number, relevance)
+        matched = [number for number in {o.matched: None for o in origins} if number in graph]
+        for number in matched:
+            graph.credit(number, relevance)
         unknown = graph.levels + 1
         page = _Visited(arrival.url, origins, 0 if arrival.verdict.on_topic else unknown)
         if arrival.verdict.on_topic:
@@ -112,6 +112,7 @@ class Watchdog:
         if graph.fetches % INSPECTED_EVERY == 0:
             self._inspect()
         self._keep_budget()
+        return matched[0] if matched else None
 
     def _remember(self, page: _Visited, arrival: Arrival, links: Sequence[Link]) -> None:
         links = links if len(links) <= MAX_LINKS else links[:MAX_LINKS]
