@@ -232,6 +232,14 @@ class Judge:
         if not self._fitted:
             self._renew()
 
+    def prepare(self) -> None:
+        """Do what the first verdict would have to wait for; may run in any thread, once."""
+        self._first_fit()
+        english_rarity()
+        _ = self._dewey
+        if self.galaxy is not None:
+            self.galaxy.numbers(np.empty(0, np.int32))
+
     def wait(self) -> None:
         """Return when no fit is under way."""
         if self._fitting is not None:
@@ -269,8 +277,6 @@ class Judge:
             work = self._fit_of_now()
 
             def fit_beside() -> None:
-                english_rarity()  # the first link would wait for these two
-                self.dewey_evidence(np.full((1, 1), -1, np.int32))
                 self._fitted = work()
 
             self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)

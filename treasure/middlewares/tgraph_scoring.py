@@ -39,6 +39,7 @@ class TGraphScoringMiddleware:
         self.crawler = crawler
         self.ours = getattr(crawler.spidercls, "treasure_native", False)
         self._turn = asyncio.Lock()
+        self._prepared = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TGraphScoringMiddleware:
@@ -69,13 +70,22 @@ class TGraphScoringMiddleware:
         if self.ours:
             # One page at a time: of many that arrive at once each lets the event loop run.
             async with self._turn:
-                await asyncio.sleep(0)
+                await self._let_others_run()
                 outputs = [output async for output in self._outputs(response, result)]
             for output in outputs:
                 yield output
             return
         async for output in self._outputs(response, result):
             yield output
+
+    async def _let_others_run(self) -> None:
+        """Give the event loop a turn; at the first page, until the judge has all it needs."""
+        bench = workbench_of(self.crawler)
+        if self._prepared or bench is None:
+            await asyncio.sleep(0)
+        else:
+            await asyncio.to_thread(bench.crawl.judge.prepare)
+            self._prepared = True
 
     async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         scheduler: Any = self.crawler.engine.scheduler
