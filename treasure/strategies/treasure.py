@@ -55,11 +55,11 @@ SLICE = 256
 """Links re-scored with every page in turn, at most."""
 ROUND = 10
 """Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
-HEAD, HEAD_EVERY = 512, 3
+HEAD, HEAD_EVERY = 256, 4
 """Best links of the queue, all re-scored every few pages."""
-BEST = 256
+BEST = 96
 """Links at the head of the queue whose scores are kept exact."""
-MOVED = 0.02
+MOVED = 0.05
 """Share of a score below which a change is too small to tell the frontier."""
 PASSED_ON = 256
 """Changed scores passed on with one page, but for ties."""
