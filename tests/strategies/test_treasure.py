@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -103,33 +101,6 @@ def test_examples_speak_for_what_they_link_to() -> None:
     strategy = Treasure(brief(examples=examples))
     scores = fetch(strategy, arrival(page("Seed", f"{CITY} [Known|this] [Other|this]"), 0.1))
     assert scores[url("Known")] > scores[url("Other")]
-
-
-def test_it_widens_when_the_harvest_collapses_and_says_so(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    strategy = Treasure(brief())
-    for n in range(30):
-        fetch(strategy, arrival(page(f"Good{n}", BIRD), 1.0))
-    assert not strategy.widened
-    with caplog.at_level(logging.INFO, "treasure.strategies.treasure"):
-        for n in range(60):
-            fetch(strategy, arrival(page(f"Bad{n}", CITY), 0.0))
-    assert strategy.widened
-    assert "widening" in caplog.text
-    for n in range(40):
-        fetch(strategy, arrival(page(f"Again{n}", BIRD), 1.0))
-    assert not strategy.widened
-
-
-def test_a_wide_search_prefers_what_was_never_tried() -> None:
-    strategy = Treasure(brief())
-    for n in range(5):
-        fetch(strategy, arrival(page(f"tried/{n}", f"{CITY} [tried/{n + 1}|more]"), 0.0))
-    came = arrival(page("tried/5", f"{CITY} [tried/9|more] [fresh/1|more]"), 0.0)
-    strategy.widened = True
-    scores = fetch(strategy, came)
-    assert scores[url("fresh/1")] > 2 * scores[url("tried/9")]
 
 
 def test_the_graph_is_heard() -> None:

@@ -9,9 +9,8 @@ the address answers at all.
 
 The head of the queue is re-scored every few pages and the whole of it in slices, a bounded number
 of links a page. Of the changed scores only those are passed on that matter for what is fetched
-next: links that are, or wrongly were, among the best. When the harvest collapses the strategy
-widens: kinds of links that were never tried gain, and so do anchors in the topic's own words,
-wherever they stand, until something is found again. ``widened`` says so, and the log.
+next: links that are, or wrongly were, among the best. Until the topic is found, and when the
+harvest collapses, links gain by what they promise and for being new (``searching``).
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import NEVER, WITNESSES, Evidence
 from treasure.strategies.link_features import (
     ALL,
-    FARTHEST,
     GROUPS,
     OUTWARD,
     PRIOR,
@@ -41,9 +39,10 @@ from treasure.strategies.link_features import (
     life,
     place,
 )
-from treasure.strategies.link_model import LinkModel, sigmoid
+from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.rates import Tally
+from treasure.strategies.searching import Searching
 from treasure.text import VOCABULARY
 from treasure.urls import host_of, url_key
 
@@ -65,23 +64,10 @@ PASSED_ON = 256
 """Changed scores passed on with one page, but for ties."""
 REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
-HARVEST_MEMORY = 20
-"""Fetches over which the harvest is averaged."""
-COLLAPSE, RECOVERY = 0.4, 0.6
-"""Shares of the best harvest so far below which we widen, and above which we stop."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
-SEARCHING = 0.25
-"""Best harvest below which we have not found the topic yet and look at every new host."""
-HOST_NOVELTY = 0.15
-"""What a host that was never visited gains meanwhile, and while we are wide."""
 GIVEN_WORTH = 0.3
 """What is left of the score of a page that was given as an example: it is known already."""
-NOVELTY = 0.25
-"""What a kind of link that was never tried gains while we are wide."""
-PROMISE, FADING = 0.8, 0.85
-"""What an anchor in the topic's words gains meanwhile, and what is left of it with each page off
-topic on the way: that is how ways through other topics are found."""
 TEXTS = ("context", "heading", "main_heading", "block")
 """What a page says around a link."""
 
@@ -104,8 +90,6 @@ class Treasure(Strategy):
         super().__init__(brief)
         self.judge = brief.judge
         self.learning = learning
-        self.widened = False
-        """Whether the harvest has collapsed and new kinds of links are preferred."""
         weights = {**PRIOR, **_checked(prior or {})}
         for name in _features_of(without):
             weights[name] = 0.0
@@ -115,6 +99,7 @@ class Treasure(Strategy):
         self.kinds = Kinds()
         for _ in (ALL, OUTWARD):
             self.kinds.total.new()
+        self.searching = Searching(self.judge, self.evidence, self.kinds)
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
         self._examples = frozenset(url_key(page.url) for page in brief.examples)
@@ -132,7 +117,6 @@ class Treasure(Strategy):
         self._cursor = 0
         self._bar = self._edge = 0.0
         """Scores of the last of the best, and of the head."""
-        self._harvest = self._best_harvest = 0.0
         self._changed: dict[int, float] = {}
         self._measured: Measured | None = None
         self._nodes: NDArray[np.int64] | None = None
@@ -163,7 +147,7 @@ class Treasure(Strategy):
             self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
-        self._watch_harvest(float(arrival.verdict.on_topic))
+        self.searching.fetched(on_topic=arrival.verdict.on_topic)
         self._advance(due, due_values)
 
     def failed(self, url: str) -> None:
@@ -171,7 +155,7 @@ class Treasure(Strategy):
         key = url_key(url)
         self._dead[key] = True
         self._ahead = None
-        self._watch_harvest(0.0)
+        self.searching.fetched(on_topic=False)
         row = self.evidence.row(key)
         if row is not None:
             self._count(row, 0.0, alive=False)
@@ -196,20 +180,6 @@ class Treasure(Strategy):
         kinds.total.add(
             (ALL, OUTWARD) if column["way"][row] >= 0 else (ALL,), relevance, alive=alive
         )
-
-    def _watch_harvest(self, relevance: float) -> None:
-        self._harvest += (relevance - self._harvest) / HARVEST_MEMORY
-        self._best_harvest = max(self._best_harvest, self._harvest)
-        if not self.widened and self._harvest < COLLAPSE * self._best_harvest:
-            self.widened = True
-            logger.info(
-                "The harvest fell from %.2f to %.2f: widening to kinds of links not yet tried.",
-                self._best_harvest,
-                self._harvest,
-            )
-        elif self.widened and self._harvest > RECOVERY * self._best_harvest:
-            self.widened = False
-            logger.info("The harvest is back at %.2f: no longer widening.", self._harvest)
 
     # -- scoring
 
@@ -372,40 +342,10 @@ class Treasure(Strategy):
     def _chance(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores of *rows*, whose features are *values*."""
         chance = self.model.probability(values)
-        chance = chance + self._gain(rows) * (1.0 - chance)
+        chance = chance + self.searching.gain(rows) * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
         scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
         return np.clip(scores, LEAST, 1.0)
-
-    def _gain(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what links gain because we search: for their novelty, or for what they promise."""
-        if not self.widened and self._best_harvest >= SEARCHING:
-            return np.zeros(rows.size)
-        column, kinds = self.evidence.column, self.kinds
-        gain = np.maximum(
-            HOST_NOVELTY / (1.0 + kinds.hosts.fetched(column["host"][rows])), self._promise(rows)
-        )
-        if self.widened:
-            novelty = NOVELTY / (1.0 + kinds.folders.fetched(column["folder"][rows]))
-            gain = np.maximum(gain, novelty * self._kept(rows))
-        return gain
-
-    def _promise(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what the anchors promise, whatever page they stand on, fading with the way."""
-        column = self.evidence.column
-        faded: NDArray[np.float64] = FADING ** np.minimum(column["distance"][rows], FARTHEST)
-        anchors = column["anchor_terms"][rows]
-        words = np.maximum(
-            self.judge.dewey_evidence(anchors)[0], sigmoid(4.0 * self.judge.terms_evidence(anchors))
-        )
-        # Link farms speak in the topic's words too.
-        promise: NDArray[np.float64] = PROMISE * faded * words * self._kept(rows)
-        return promise
-
-    def _kept(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how far the hosts are believed: less with every page off topic."""
-        kept = 2.0 * self.kinds.hosts.relevance(self.evidence.column["host"][rows], 0.5, 2.0)
-        return np.minimum(kept, 1.0)
 
     # -- keeping the queue in order
 
@@ -485,8 +425,8 @@ class Treasure(Strategy):
             "score": float(self._chance(rows, values[None, :])[0]),
             "chance_on_topic": float(self.model.probability(values[None, :])[0]),
             "chance_alive": float(life(rows, self.evidence, self.kinds)[0]),
-            "widened": self.widened,
-            "gain_of_searching": float(self._gain(rows)[0]),
+            "widened": self.searching.widened,
+            "gain_of_searching": float(self.searching.gain(rows)[0]),
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
@@ -515,7 +455,7 @@ class Treasure(Strategy):
                 "page_relevance": self.kinds.page_relevance[:pages].tobytes(),
                 "outcomes": list(self._outcomes.items()),
                 "dead": list(self._dead),
-                "harvest": (self._harvest, self._best_harvest, self.widened),
+                "harvest": self.searching.state(),
                 "place": (self._arrivals, self._cursor, self._bar),
             }
         )
@@ -532,7 +472,7 @@ class Treasure(Strategy):
         self.kinds.page_relevance[: relevance.size] = relevance
         self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})
         self._dead.update({int(key): True for key in saved["dead"]})
-        self._harvest, self._best_harvest, self.widened = saved["harvest"]
+        self.searching.restore(saved["harvest"])
         self._arrivals, self._cursor, self._bar = saved["place"]
 
 

@@ -1,0 +1,71 @@
+"""Searching: until the topic is found, and when the harvest collapses."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from tests.strategies.small_web import arrival, brief, page, url
+from tests.strategies.test_treasure import BIRD, CITY, fetch
+from treasure.strategies.treasure import Treasure
+
+
+def test_it_widens_when_the_harvest_collapses_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    strategy = Treasure(brief())
+    for n in range(30):
+        fetch(strategy, arrival(page(f"Good{n}", BIRD), 1.0))
+    assert not strategy.searching.widened
+    with caplog.at_level(logging.INFO, "treasure.strategies.searching"):
+        for n in range(60):
+            fetch(strategy, arrival(page(f"Bad{n}", CITY), 0.0))
+    assert strategy.searching.widened
+    assert "widening" in caplog.text
+    for n in range(40):
+        fetch(strategy, arrival(page(f"Again{n}", BIRD), 1.0))
+    assert not strategy.searching.widened
+
+
+def test_a_wide_search_prefers_what_was_never_tried() -> None:
+    strategy = Treasure(brief())
+    for n in range(5):
+        fetch(strategy, arrival(page(f"tried/{n}", f"{CITY} [tried/{n + 1}|more]"), 0.0))
+    came = arrival(page("tried/5", f"{CITY} [tried/9|more] [fresh/1|more]"), 0.0)
+    strategy.searching.widened = True
+    scores = fetch(strategy, came)
+    assert scores[url("fresh/1")] > 2 * scores[url("tried/9")]
+
+
+def test_until_the_topic_is_found_an_anchor_in_its_words_counts_on_any_page() -> None:
+    seed = arrival(page("Seed", f"{CITY} [a/1|owls and other birds] [b/1|council tax]"), 0.0)
+    searching, settled = Treasure(brief()), Treasure(brief())
+    for n in range(30):
+        fetch(settled, arrival(page(f"Good{n}", BIRD), 1.0))
+    found = fetch(searching, seed)
+    assert found[url("a/1")] > 2 * found[url("b/1")]
+    assert found[url("a/1")] > fetch(settled, seed)[url("a/1")]
+
+
+def test_a_host_that_kept_no_promise_is_believed_less() -> None:
+    strategy = Treasure(brief())
+    promising = "[a/{}|owls and other birds]"
+    first = fetch(strategy, arrival(page("Farm0", f"{CITY} {promising.format(0)}"), 0.0))
+    for n in range(1, 6):
+        fetch(strategy, arrival(page(f"Farm{n}", CITY), 0.0))
+        strategy.learn(arrival(page(f"a/{n - 1}", f"{CITY} {promising.format(n)}"), 0.0))
+        later = fetch(strategy, arrival(page(f"More{n}", f"{CITY} {promising.format(n)}"), 0.0))
+    assert later[url("a/5")] < 0.7 * first[url("a/0")]
+
+
+def test_what_was_seen_of_the_harvest_is_kept() -> None:
+    strategy = Treasure(brief())
+    for n in range(30):
+        fetch(strategy, arrival(page(f"Good{n}", BIRD), 1.0))
+    for n in range(60):
+        fetch(strategy, arrival(page(f"Bad{n}", CITY), 0.0))
+    again = Treasure(brief())
+    again.restore(strategy.state())
+    assert again.searching.state() == strategy.searching.state()
+    assert again.searching.widened
