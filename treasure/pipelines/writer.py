@@ -38,8 +38,9 @@ logger = logging.getLogger(__name__)
 REPOSITORY_UNAVAILABLE = "repository_unavailable"
 WAITS_SECONDS = (1, 2, 5, 10, 20, 30, 60, 60, 60, 60)
 """Pauses between attempts to write; about five minutes in all."""
-BACKLOG_BATCHES = 3
-"""Batches that may wait before we take no more links."""
+BACKLOG_BATCHES = 1
+"""Batches that may wait, while another is written, before we take no more links: what waits when a
+crawl is killed is fetched again."""
 
 _writers: WeakKeyDictionary[Crawler, RepositoryWriter] = WeakKeyDictionary()
 
