@@ -47,6 +47,16 @@ def test_the_worst_go_when_there_is_no_room() -> None:
     assert evidence.row(99) is not None
 
 
+def test_what_is_asked_for_stays_when_others_must_go() -> None:
+    evidence = Evidence(limit=100)
+    for key in range(100):
+        evidence.column["score"][_row(evidence, key)] = key / 100
+    listed, new = evidence.rows([0, 1000, 1, 1001])
+    assert new == [1, 3]
+    assert listed == [evidence.row(key) for key in (0, 1000, 1, 1001)]
+    assert evidence.row(2) is None
+
+
 def test_terms_are_added_once_while_there_is_room() -> None:
     evidence = Evidence()
     row = _row(evidence, 1)

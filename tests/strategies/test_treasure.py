@@ -126,7 +126,7 @@ def test_an_explanation_adds_up() -> None:
 
 
 def test_work_per_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    strategy = Treasure(brief(), max_evidence=3_000)
+    strategy = Treasure(brief(), max_evidence=10_000)
     most = 0
     features = strategy._features
 
@@ -136,11 +136,16 @@ def test_work_per_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return features(rows)
 
     monkeypatch.setattr(strategy, "_features", counted)
-    for n in range(20):
+    for n in range(40):
         links = " ".join(f"[P{n}_{k}|owl]" for k in range(300))
         fetch(strategy, arrival(page(f"Hub{n}", links), 0.5))
-    assert len(strategy.evidence) <= 3_000
+    assert 9_000 < len(strategy.evidence) <= 10_000
     assert most <= max(SLICE + HEAD + 1, 300)
+
+
+def test_evidence_has_room_for_a_sitemap() -> None:
+    with pytest.raises(ConfigError, match=r"max_evidence must be at least 10000\. Got 5 instead"):
+        Treasure(brief(), max_evidence=5)
 
 
 @pytest.mark.parametrize("options", [{"without": ["ancor"]}, {"prior": {"ancor": 1.0}}])

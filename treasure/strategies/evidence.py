@@ -97,16 +97,16 @@ class Evidence:
         known = self._rows
         missing = list(dict.fromkeys([key for key in keys if key not in known]))
         if missing:
-            self._add(missing)
+            self._add(missing, [known[key] for key in keys if key in known])
         added = set(missing)
         new = [at for at, key in enumerate(keys) if key in added]
         return [known[key] for key in keys], new
 
-    def _add(self, keys: list[int]) -> None:
+    def _add(self, keys: list[int], spared: list[int]) -> None:
         room = self.limit - self.size
         lacking = len(keys) - len(self._free) - room
         if lacking > 0:
-            self._drop_worst(max(lacking, self.limit // 100))
+            self._drop_worst(max(lacking, self.limit // 100), spared)
         # Rows are used again many at a time: to clear one costs as much as to clear a hundred.
         reused = len(keys) if len(self._free) >= REUSED else max(0, len(keys) - room)
         again = [self._free.pop() for _ in range(min(reused, len(self._free)))]
@@ -197,8 +197,9 @@ class Evidence:
         self.column["url_terms"][rows] = terms[split:].reshape(rows.size, URL_TERMS)
         self._rows = dict(zip(self.column["key"][rows].tolist(), rows.tolist(), strict=True))
 
-    def _drop_worst(self, count: int) -> None:
-        live = self.live()
+    def _drop_worst(self, count: int, spared: list[int]) -> None:
+        """Forget the *count* least promising URLs, but none of those just asked for."""
+        live = np.setdiff1d(self.live(), spared, assume_unique=False)
         count = min(count, live.size)
         worst = live[np.argpartition(self.column["score"][live], count - 1)[:count]]
         for key in self.column["key"][worst].tolist():

@@ -64,6 +64,8 @@ PASSED_ON = 256
 """Changed scores passed on with one page, but for ties."""
 REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
+LEAST_EVIDENCE = 10_000
+"""URLs that evidence must have room for: as many as one sitemap may list."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
 GIVEN_WORTH = 0.3
@@ -95,6 +97,10 @@ class Treasure(Strategy):
             weights[name] = 0.0
         self._used = np.array([name not in _features_of(without) for name in PRIOR], np.float64)
         self.model = LinkModel(np.array([weights[name] for name in PRIOR]), precision)
+        if max_evidence < LEAST_EVIDENCE:
+            raise ConfigError(
+                f"max_evidence must be at least {LEAST_EVIDENCE}. Got {max_evidence} instead."
+            )
         self.evidence = Evidence(max_evidence)
         self.kinds = Kinds()
         for _ in (ALL, OUTWARD):
