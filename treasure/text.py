@@ -110,14 +110,7 @@ class Vocabulary(dict[str, int]):
             or word.isdigit()
         ):
             return STOP
-        stem = self._stemmer.stemWord(word)
-        number = self._numbers.get(stem)
-        if number is None:
-            if len(self._stems) >= MAX_STEMS:
-                return STOP
-            number = self._numbers[stem] = len(self._stems)
-            self._stems.append(stem)
-        return number
+        return self.id_of_stem(self._stemmer.stemWord(word))
 
     def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the stem numbers of *words*, STOP for those that do not count."""
@@ -128,7 +121,7 @@ class Vocabulary(dict[str, int]):
         return self._table.read(text)
 
     def id_of_stem(self, stem: str) -> int:
-        """Return the number of a stem that was saved earlier; no stemming is done."""
+        """Return the number of *stem*, such as one that was saved earlier; no stemming is done."""
         number = self._numbers.get(stem)
         if number is None:
             if len(self._stems) >= MAX_STEMS:

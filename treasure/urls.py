@@ -45,9 +45,6 @@ AMBIGUOUS_SESSION_PARAMETERS = frozenset({"sid", "s", "session"})
 
 _CLEAN_PATH = re.compile(r"/[A-Za-z0-9_~./!$&'()*+,:=@-]*+", re.ASCII)
 """What w3lib leaves as it is; percent codes, and ``;`` that may begin a session, are not in it."""
-_PLAIN = re.compile(
-    r"(https?)://([a-z0-9][a-z0-9.-]{0,252})(?::([0-9]{1,5}))?/[A-Za-z0-9_~./-]*+", re.ASCII
-)
 _CLEAN_QUERY = re.compile(r"(?:[A-Za-z0-9_.~-]++=[A-Za-z0-9_.~-]*+(?:&(?!$)|$))++", re.ASCII)
 _SCHEME = re.compile(r"(https?):[/\\]*+", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
@@ -184,12 +181,6 @@ def _authority(scheme: str, name: str, port: str | None) -> str:
     if not 0 < number < 65_536:
         return ""
     return host if number == _DEFAULT_PORTS[scheme] else f"{host}:{number}"
-
-
-@lru_cache(maxsize=4_096)
-def _is_settled(scheme: str, name: str, port: str | None) -> bool:
-    """Whether this is how we write the host."""
-    return _authority(scheme, name, port) == (name if port is None else f"{name}:{port}")
 
 
 @lru_cache(maxsize=4_096)

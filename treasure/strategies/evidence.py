@@ -199,7 +199,7 @@ class Evidence:
 
     def _drop_worst(self, count: int, spared: list[int]) -> None:
         """Forget the *count* least promising URLs, but none of those just asked for."""
-        live = np.setdiff1d(self.live(), spared, assume_unique=False)
+        live = np.setdiff1d(self.live(), spared)
         count = min(count, live.size)
         worst = live[np.argpartition(self.column["score"][live], count - 1)[:count]]
         for key in self.column["key"][worst].tolist():

@@ -100,6 +100,9 @@ class Kinds:
     page_relevance: Floats = field(default_factory=lambda: np.zeros(_WITNESS_LIMIT))
     total: Tally = field(default_factory=lambda: Tally(2))
 
+    def __post_init__(self) -> None:
+        self.total.several(2)  # ALL and OUTWARD
+
     def tallies(self) -> dict[str, Tally]:
         """Return all tallies by name."""
         return {name: tally for name, tally in vars(self).items() if isinstance(tally, Tally)}

@@ -15,7 +15,6 @@ harvest collapses, links gain by what they promise and for being new (``searchin
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -45,8 +44,6 @@ from treasure.strategies.rates import Tally
 from treasure.strategies.searching import Searching
 from treasure.text import VOCABULARY
 from treasure.urls import host_of, url_key
-
-logger = logging.getLogger(__name__)
 
 REMEMBERED = 300_000
 """Fetched URLs whose outcome still speaks for pages that link to them."""
@@ -103,8 +100,6 @@ class Treasure(Strategy):
             )
         self.evidence = Evidence(max_evidence)
         self.kinds = Kinds()
-        for _ in (ALL, OUTWARD):
-            self.kinds.total.new()
         self.searching = Searching(self.judge, self.evidence, self.kinds)
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
