@@ -26,8 +26,7 @@ def around_first_link(page: Page) -> tuple[Span, Span]:
     """Return the paragraph of the first link, and the break points found around it."""
     link = page.links[0]
     block = page.blocks[link.block]
-    wide, _ = boundary().galaxy(page, block.whole, [link.anchor])
-    return block.whole, wide
+    return block.whole, boundary().around(page, block.whole, [link.anchor]).span
 
 
 STARS = "<p>Planets and stars of the galaxy: <a href='/x'>astronomy of planets</a>.</p>"

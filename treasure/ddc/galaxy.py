@@ -16,10 +16,10 @@ none has, or when the best region holds a single dot and the region above it mor
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,7 @@ LONE_DOT_PARENT = 5
 """A region with a single dot is not entered when the region above it holds more dots than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """All dots whose numbers begin with *prefix*, and their weight W."""
 
     prefix: str
@@ -75,11 +74,7 @@ class Galaxy:
 
         Where the galaxy stopped before it reached the topic's depth, on the way to it: 0.5.
         """
-        topics = [digits(normal(prefix)) for prefix in prefixes]
-        own = [digits(number) for number, _ in self.numbers]
-        if any(number.startswith(topic) for number in own for topic in topics):
-            return 1.0
-        return 0.5 * any(topic.startswith(number) for number in own for topic in topics)
+        return on_topic([number for number, _ in self.numbers], prefixes)
 
     def winners(self) -> tuple[str, ...]:
         """Return the regions that won: those of a walk, else the class of the best number."""
@@ -95,13 +90,7 @@ class Galaxy:
 
     def boundary(self, size: int) -> NDArray[np.bool_]:
         """Return, for each of the text's *size* words, whether it is in the topic boundary."""
-        mask = np.zeros(size, np.bool_)
-        keep = self.inside()
-        for start, stop in zip(
-            self.hits.start[keep].tolist(), self.hits.stop[keep].tolist(), strict=True
-        ):
-            mask[start:stop] = True
-        return mask
+        return self.hits.words(self.inside(), size)
 
     def steps(self) -> tuple[tuple[Region, ...], ...]:
         """Return the regions of each digit on the way to the best number, best first."""
@@ -176,7 +165,7 @@ class PlainGalaxy:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._length = np.array([len(digits(number)) for number in lexicon.numbers], np.int32)
+        self.digits = [digits(number) for number in lexicon.numbers]
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -184,68 +173,122 @@ class PlainGalaxy:
 
     def classify(self, terms: NDArray[np.int32], anchor: NDArray[np.bool_] | None = None) -> Galaxy:
         """Return the galaxy of a text given as vocabulary ids; *anchor* marks words of the link."""
-        hits = self.lexicon.match(terms)
-        hit, number = dots_of(self.lexicon, hits.term)
-        impact = np.ones(len(hits))
-        if anchor is not None and len(hits):
-            impact[anchor[hits.start]] = ANCHOR_IMPACT
-        weight = self._length[number] * impact[hit]
-        prefixes, steps = self._walk(number, weight)
+        return self.plot(terms).galaxy(anchor)
+
+    def plot(self, terms: NDArray[np.int32]) -> Plot:
+        """Return the dots of a text, to be classified for each of its anchors."""
+        return Plot(self, terms)
+
+
+class Plot:
+    """The dots of a text, counted by region once; an anchor only adds its own impact.
+
+    A list of two hundred links is one text and as many galaxies.
+    """
+
+    def __init__(self, galaxies: PlainGalaxy, terms: NDArray[np.int32]) -> None:
+        self.lexicon = galaxies.lexicon
+        self.hits = self.lexicon.match(terms)
+        self._hit, self.number = dots_of(self.lexicon, self.hits.term)
+        self._digits = [galaxies.digits[number] for number in self.number.tolist()]
+        self._length = np.array([len(own) for own in self._digits], np.float64)
+        self._winners: dict[bytes, tuple[str, ...]] = {}
+        self._dots: Counter[str] = Counter()
+        """How many dots lie in each region."""
+        self._sums: Counter[str] = Counter()
+        """The sum of their lengths."""
+        self._parts: dict[str, list[str]] = {}
+        """The regions, one digit longer, within each region."""
+        for own, times in Counter(self._digits).items():
+            for prefix in _prefixes(own):
+                if prefix not in self._dots:
+                    self._parts.setdefault(prefix[:-1], []).append(prefix)
+                self._dots[prefix] += times
+                self._sums[prefix] += times * len(own)
+
+    def galaxy(self, anchor: NDArray[np.bool_] | None = None) -> Galaxy:
+        """Return the galaxy of the text when *anchor* marks the words of the link."""
+        marked = self._marked(anchor)[self._hit]
+        weight = np.where(marked, ANCHOR_IMPACT, 1.0) * self._length
         total = float(weight.sum())
-        shares = []
-        for prefix in prefixes:
-            under = self.lexicon.under((prefix,))[number]
-            shares.append((normal(prefix), float(weight[under].sum()) / total))
+        gains = self._gains(marked)
+        ended, steps = self._walk(gains)
+        shares = [
+            (normal(pointed(own)), (self._sums[own] + gains.get(own, 0.0)) / total) for own in ended
+        ]
         shares.sort(key=lambda pair: (-pair[1], pair[0]))
+        term = self.hits.term[self._hit]
         return Galaxy(
-            self.lexicon, hits, hits.term[hit], number, weight, tuple(shares), tuple(steps)
+            self.lexicon, self.hits, term, self.number, weight, tuple(shares), tuple(steps)
         )
 
-    def _walk(
-        self, number: NDArray[np.int32], weight: NDArray[np.float64]
-    ) -> tuple[list[str], list[tuple[Region, ...]]]:
+    def winners(self, anchor: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Return the numbers of that galaxy alone, which is all that most links are asked for."""
+        marked = self._marked(anchor)
+        name = marked.tobytes()
+        if name not in self._winners:
+            ended, _ = self._walk(self._gains(marked[self._hit]))
+            self._winners[name] = tuple(sorted(normal(pointed(own)) for own in ended))
+        return self._winners[name]
+
+    def boundary(self, winners: tuple[str, ...], size: int) -> NDArray[np.bool_]:
+        """Return, for each of the text's *size* words, whether it lies in a region of *winners*."""
+        inside = np.zeros(len(self.hits), np.bool_)
+        inside[self._hit[self.lexicon.under(winners)[self.number]]] = True
+        return self.hits.words(inside, size)
+
+    def _marked(self, anchor: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        """Return which hits begin in the anchor."""
+        return np.zeros(len(self.hits), np.bool_) if anchor is None else anchor[self.hits.start]
+
+    def _gains(self, marked: NDArray[np.bool_]) -> Mapping[str, float]:
+        """Return what each region gains by the dots that are *marked* as the anchor's."""
+        gains: defaultdict[str, float] = defaultdict(float)
+        for dot in np.flatnonzero(marked).tolist():
+            own = self._digits[dot]
+            for prefix in _prefixes(own):
+                gains[prefix] += (ANCHOR_IMPACT - 1) * len(own)
+        return gains
+
+    def _walk(self, gains: Mapping[str, float]) -> tuple[list[str], list[tuple[Region, ...]]]:
         """Go down digit by digit; return where the walk ended, and what was compared."""
         ended: list[str] = []
         steps: list[tuple[Region, ...]] = []
-        winners: list[Region] = []
-        for depth, region_of in enumerate(self.lexicon.regions, 1):
-            region = region_of[number]
-            deep = region >= 0
-            places, index, dots = np.unique(region[deep], return_inverse=True, return_counts=True)
-            if not len(places):
+        winners = [""]
+        while True:
+            places = [part for winner in winners for part in self._parts.get(winner, ())]
+            if not places:
                 break
-            totals = np.asarray(np.bincount(index, weight[deep] * dots[index]), np.float64)
-            best = totals.max()
-            won = totals >= best - 1e-9 * best - 1e-8  # np.isclose takes ten times as long
-            if dots[won].max() == 1 and sum(w.dots for w in winners) > LONE_DOT_PARENT:
-                break
-            compared = self._regions(depth, places, totals, dots, won)
-            steps.append(compared)
-            prefixes = tuple(found.prefix for found in compared)
-            ended += [
-                w.prefix for w in winners if not any(p.startswith(w.prefix) for p in prefixes)
+            totals = [
+                self._dots[place] * (self._sums[place] + gains.get(place, 0.0)) for place in places
             ]
-            winners = [found for found in compared if found.won]
-            inside = np.flatnonzero(deep)[won[index]]
-            number, weight = number[inside], weight[inside]
-        return [pointed(prefix) for prefix in ended + [w.prefix for w in winners]], steps
+            line = max(totals) * (1 - 1e-9) - 1e-8
+            best = [place for place, total in zip(places, totals, strict=True) if total >= line]
+            above = sum(self._dots[winner] for winner in winners)
+            if above > LONE_DOT_PARENT and max(self._dots[place] for place in best) == 1:
+                break
+            found = [
+                Region(place, total, self._dots[place], total >= line)
+                for place, total in zip(places, totals, strict=True)
+            ]
+            steps.append(tuple(sorted(found, key=lambda region: (-region.weight, region.prefix))))
+            ended += [winner for winner in winners if winner not in self._parts]
+            winners = best
+        return ended + [winner for winner in winners if winner], steps
 
-    def _regions(
-        self,
-        depth: int,
-        places: NDArray[np.int32],
-        totals: NDArray[np.float64],
-        dots: NDArray[np.int64],
-        won: NDArray[np.bool_],
-    ) -> tuple[Region, ...]:
-        """Return the regions of one digit with their W, best first."""
-        found = [
-            Region(digits(self.lexicon.numbers[place])[:depth], *figures)
-            for place, *figures in zip(
-                places.tolist(), totals.tolist(), dots.tolist(), won.tolist(), strict=True
-            )
-        ]
-        return tuple(sorted(found, key=lambda region: (-region.weight, region.prefix)))
+
+def _prefixes(own: str) -> list[str]:
+    """Return the regions that a number lies in, from its first digit to itself."""
+    return [own[:depth] for depth in range(1, len(own) + 1)]
+
+
+def on_topic(numbers: Sequence[str], prefixes: Sequence[str]) -> float:
+    """Return the papers' verdict on a text with these *numbers*, see ``Galaxy.on_topic``."""
+    topics = [digits(normal(prefix)) for prefix in prefixes]
+    own = [digits(number) for number in numbers]
+    if any(number.startswith(topic) for number in own for topic in topics):
+        return 1.0
+    return 0.5 * any(topic.startswith(number) for number in own for topic in topics)
 
 
 def dots_of(

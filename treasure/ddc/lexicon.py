@@ -11,6 +11,7 @@ so that a page's ``terms`` array is looked up as it is.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -22,13 +23,14 @@ from numpy.typing import NDArray
 
 from treasure.ddc.classes import MAX_TERM_WORDS, stems_of
 from treasure.ddc.container import load, open_file, unpack_strings
-from treasure.ddc.numbers import belongs, digits, normal, pointed
+from treasure.ddc.numbers import digits, normal, pointed
 from treasure.errors import LexiconError
 from treasure.text import VOCABULARY, words
 
 SETTING = "TREASURE_DDC_LEXICON"
 _FILTER_BITS = 20
 _MIX = np.uint32(0x9E3779B1)
+_AFTER_DIGITS = ":"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,13 @@ class Hits:
 
     def __len__(self) -> int:
         return len(self.term)
+
+    def words(self, chosen: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+        """Return, for each of the text's *size* words, whether it is part of a *chosen* hit."""
+        edges = np.zeros(size + 1, np.int32)
+        edges[self.start[chosen]] += 1
+        edges[self.stop[chosen]] -= 1  # hits do not overlap
+        return edges[:-1].cumsum() > 0
 
 
 class Lexicon:
@@ -147,28 +156,15 @@ class Lexicon:
     @lru_cache(maxsize=4_096)  # noqa: B019 - lexicons live as long as the process
     def under(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return, for each of ``numbers``, whether it lies under one of *prefixes*."""
-        return np.array([belongs(number, prefixes) for number in self.numbers], np.bool_)
+        under = np.zeros(len(self.numbers), np.bool_)
+        for prefix in map(digits, prefixes):  # numbers that begin alike are neighbours
+            first = bisect_left(self._digits, prefix)
+            under[first : bisect_left(self._digits, prefix + _AFTER_DIGITS, first)] = True
+        return under
 
     @cached_property
-    def regions(self) -> list[NDArray[np.int32]]:
-        """For each depth (from 1) the region that each number lies in; -1 where it is too short.
-
-        A region is given as the index of the first number that lies in it.
-        """
-        strings = [digits(number) for number in self.numbers]
-        depths = []
-        for depth in range(1, max(map(len, strings), default=0) + 1):
-            first: dict[str, int] = {}
-            depths.append(
-                np.array(
-                    [
-                        first.setdefault(own[:depth], place) if len(own) >= depth else -1
-                        for place, own in enumerate(strings)
-                    ],
-                    np.int32,
-                )
-            )
-        return depths
+    def _digits(self) -> list[str]:
+        return [digits(number) for number in self.numbers]
 
     @cached_property
     def surfaces(self) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from treasure.ddc.galaxy import PlainGalaxy
+from treasure.ddc.galaxy import PlainGalaxy, on_topic
 from treasure.ddc.lexicon import Lexicon
 from treasure.errors import ConfigError, GraphError
 from treasure.pages import Link, Page
@@ -78,8 +78,8 @@ class TreasurePaper(Strategy):
         if not self.brief.topic.numbers:
             return False
         block = page.blocks[link.block]
-        _, galaxy = self._predicted.galaxy(page, block.whole or block.span, [link.anchor])
-        return bool(galaxy) and galaxy.on_topic(self.brief.topic.numbers) == 0
+        numbers = self._predicted.around(page, block.whole or block.span, [link.anchor]).numbers
+        return bool(numbers) and on_topic(numbers, self.brief.topic.numbers) == 0
 
     def _take_examples(self) -> None:
         """Fill the graph from the pages of the brief."""

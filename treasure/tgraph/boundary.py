@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,13 @@ from numpy.typing import NDArray
 from treasure.pages import Page, Span
 
 if TYPE_CHECKING:
-    from treasure.ddc.galaxy import Galaxy, PlainGalaxy
+    from treasure.ddc.galaxy import PlainGalaxy, Plot
 
 DENSE = 0.6
 """Share of dots in the anchor's own region at which the break points move out (ALGORITHMS 1)."""
 MAX_MOVES = 2
+REMEMBERED_ANCHORS = 10_000
+"""Anchors whose own numbers are remembered: menus say the same on every page."""
 
 
 class Boundary(Protocol):
@@ -51,6 +54,13 @@ class Paragraph:
 PARAGRAPH = Paragraph()
 
 
+class Around(NamedTuple):
+    """Break points, and the D-numbers of the galaxy between them; none where no word is known."""
+
+    span: Span
+    numbers: tuple[str, ...]
+
+
 class GalaxyBoundary:
     """The papers' boundary (Patel 2010): the words of the galaxy around the anchor.
 
@@ -64,56 +74,57 @@ class GalaxyBoundary:
     def __init__(self, galaxy: PlainGalaxy) -> None:
         self._galaxy = galaxy
         self._page: Page | None = None
-        self._found: dict[tuple[Span, tuple[Span, ...]], tuple[Span, Galaxy]] = {}
+        self._found: dict[tuple[Span, tuple[Span, ...]], Around] = {}
+        self._plots: dict[Span, Plot] = {}
+        self._terms: dict[Around, NDArray[np.int32]] = {}
+        self._own = lru_cache(REMEMBERED_ANCHORS)(self._numbers_of)
 
     def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
         """Return the terms of the galaxy, outliers cut."""
-        wide, galaxy = self.galaxy(page, span, anchors)
-        inside = page.terms[wide.start : wide.stop]
-        return inside[galaxy.boundary(len(inside))] if galaxy else inside
+        around = self.around(page, span, anchors)
+        if around not in self._terms:
+            inside = page.terms[around.span.start : around.span.stop]
+            if around.numbers:
+                plot = self._plot(page, around.span)
+                inside = inside[plot.boundary(around.numbers, len(inside))]
+            self._terms[around] = inside
+        return self._terms[around]
 
-    def galaxy(self, page: Page, span: Span, anchors: Sequence[Span]) -> tuple[Span, Galaxy]:
-        """Return the galaxy around *anchors* and the break points it was found between."""
+    def around(self, page: Page, span: Span, anchors: Sequence[Span]) -> Around:
+        """Return what is found around *anchors*, whose break points are *span* to begin with."""
         if page is not self._page:
-            self._page, self._found = page, {}
+            self._page, self._found, self._plots, self._terms = page, {}, {}, {}
         name = (span, tuple(anchors))
         if name not in self._found:
             self._found[name] = self._search(page, span, anchors)
         return self._found[name]
 
-    def _search(self, page: Page, span: Span, anchors: Sequence[Span]) -> tuple[Span, Galaxy]:
-        own = self._galaxy.classify(
-            np.concatenate([page.terms[a.start : a.stop] for a in anchors]) if anchors else _NONE
-        )
-        galaxy = self._classify(page, span, anchors)
-        if not own or _share_of_dots(galaxy, own) < DENSE:
-            return span, galaxy
-        for _ in range(MAX_MOVES):
-            wider = _moved_out(page, span)
-            if wider == span:
-                break
-            found = self._classify(page, wider, anchors)
-            if _share_of_dots(found, own) < DENSE:
-                break  # "as the points become sparse the plotting is stopped"
-            span, galaxy = wider, found
-        return span, galaxy
-
-    def _classify(self, page: Page, span: Span, anchors: Sequence[Span]) -> Galaxy:
+    def _search(self, page: Page, span: Span, anchors: Sequence[Span]) -> Around:
+        own = self._own(b"".join(page.terms[a.start : a.stop].tobytes() for a in anchors))
+        if own and self._share_of_dots(page, span, own) >= DENSE:
+            for _ in range(MAX_MOVES):
+                wider = _moved_out(page, span)
+                if wider == span or self._share_of_dots(page, wider, own) < DENSE:
+                    break  # "as the points become sparse the plotting is stopped"
+                span = wider
         marked = np.zeros(span.stop - span.start, np.bool_)
         for anchor in anchors:
             marked[max(0, anchor.start - span.start) : max(0, anchor.stop - span.start)] = True
-        return self._galaxy.classify(page.terms[span.start : span.stop], marked)
+        return Around(span, self._plot(page, span).winners(marked))
 
+    def _numbers_of(self, anchor: bytes) -> tuple[str, ...]:
+        """Return the numbers that the terms of an anchor have by themselves."""
+        return self._galaxy.classify(np.frombuffer(anchor, np.int32)).winners()
 
-_NONE = np.empty(0, np.int32)
+    def _share_of_dots(self, page: Page, span: Span, own: tuple[str, ...]) -> float:
+        """Return the share of dots that lie in the winning regions of the anchor's own galaxy."""
+        dots = self._plot(page, span).number
+        return float(self._galaxy.lexicon.under(own)[dots].mean()) if len(dots) else 0.0
 
-
-def _share_of_dots(galaxy: Galaxy, own: Galaxy) -> float:
-    """Return the share of dots that lie in the winning regions of the anchor's own galaxy."""
-    if not len(galaxy.dot_number):
-        return 0.0
-    under = galaxy.lexicon.under(tuple(number for number, _ in own.numbers))
-    return float(under[galaxy.dot_number].mean())
+    def _plot(self, page: Page, span: Span) -> Plot:
+        if span not in self._plots:
+            self._plots[span] = self._galaxy.plot(page.terms[span.start : span.stop])
+        return self._plots[span]
 
 
 def _moved_out(page: Page, span: Span) -> Span:
