@@ -138,10 +138,10 @@ class Model:
             del self.links[key]
         return len(gone)
 
-    def reopen(self, *, parked: bool) -> None:
-        """Whatever was leased comes back when its process is gone; what was *parked*, perhaps."""
+    def reopen(self) -> None:
+        """Whatever was leased comes back when its process is gone; a retry waits for its time."""
         for link in self.links.values():
-            if parked or link.state != "parked":
+            if link.state != "parked":
                 link.state, link.under_way = "queued", False
 
     def counts(self) -> Counts:

@@ -375,7 +375,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.frontier.close()
         self.frontier = self.opener()
-        self.model.reopen(parked=self.kind != "redis")
+        self.model.reopen()
         self.leased = []
 
     @invariant()

@@ -11,7 +11,6 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from treasure.config import TreasureConfig
@@ -20,7 +19,8 @@ from treasure.frontier import embedded, open_frontier
 from treasure.frontier.base import Entry, Policy
 from treasure.frontier.embedded import EmbeddedFrontier
 from treasure.frontier.memory import MemoryFrontier
-from treasure.frontier.rocks import OLD_FORMAT, Batch, Counters, Shelf
+from treasure.frontier.rocks import Batch
+from treasure.frontier.rows import Counters
 from treasure.urls import host_of
 
 FREE = Policy(delay=0.0, concurrency=100, ageing_fetches=100)
@@ -125,6 +125,33 @@ def test_politeness_survives_a_crash(tmp_path: Path) -> None:
     assert last.entry.url == "http://a.org/2"
     assert again.next_time(130.0) == pytest.approx(607.0, abs=5)
     again.close()
+
+
+def test_a_retry_waits_on_after_a_crash(tmp_path: Path) -> None:
+    """It keeps its time, in wall-clock time, and how often it was tried; others go on."""
+    frontier = EmbeddedFrontier(tmp_path / "f", FREE, clock=lambda: 1_000.0)
+    frontier.push([Entry("http://a.org/1", 0.9), Entry("http://a.org/2", 0.4)])
+    lease = frontier.take(1_000.0)
+    assert lease is not None
+    frontier.release(lease.key, not_before=1_300.0)
+    del frontier  # no close
+    again = EmbeddedFrontier(tmp_path / "f", FREE, clock=lambda: 7.0)
+    assert (again.counts().queued, again.hosts(1)) == (2, [("a.org", 1)])
+    other = again.take(7.0)
+    assert other is not None
+    assert other.entry.url == "http://a.org/2"
+    again.acknowledge([other.key])
+    assert again.next_time(7.0) == pytest.approx(307.0, abs=5)
+    assert again.take(250.0) is None
+    retry = again.take(320.0)
+    assert retry is not None
+    assert (retry.entry.url, retry.attempts) == ("http://a.org/1", 1)
+    again.acknowledge([retry.key])
+    assert again.next_time(320.0) is None
+    again.close()
+    last = EmbeddedFrontier(tmp_path / "f", FREE)
+    assert (last.counts().queued, last.counts().done, dict(last._shelf.tried())) == (0, 2, {})
+    last.close()
 
 
 def test_a_job_keeps_its_ageing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -295,27 +322,6 @@ def test_counts_that_lag_behind_are_made_up(
             urls = [entry.url for entry in frontier.peek(1_000)]
             assert dict(frontier.hosts(10)) == Counter(host_of(url) for url in urls)
     frontier.close()
-
-
-def test_a_frontier_of_the_version_before(tmp_path: Path) -> None:
-    """Its rows of hosts do not say as of when they count; from now on they do."""
-    frontier = EmbeddedFrontier(tmp_path, FREE)
-    frontier.push([Entry(f"http://{n % 3}.org/{n}", n / 10) for n in range(10)])
-    frontier.close()
-    shelf = Shelf(tmp_path)
-    batch = Batch(shelf)
-    for number, row in shelf.hosts():
-        old = msgspec.msgpack.encode(tuple(row[:-1]))
-        batch.writes.put(number.to_bytes(4, "big"), old, shelf.handles[-1])
-    batch.writes.put(b"format", OLD_FORMAT)
-    shelf.write(batch)
-    del batch  # it would keep the database open
-    shelf.close()
-    for known in (10, 11, 12):
-        frontier = EmbeddedFrontier(tmp_path, FREE)
-        assert frontier.counts().queued == known
-        frontier.push([Entry(f"http://1.org/new-{known}", 0.0)])
-        frontier.close()
 
 
 def test_counters_are_kept(tmp_path: Path) -> None:

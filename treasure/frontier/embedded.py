@@ -5,8 +5,9 @@ that is taken therefore stays where it is until it is acknowledged, and after a 
 to be put back: whatever was out is simply queued. Memory changes only after the disk has.
 
 A page's links belong to dozens of hosts, and to write how many links each has now would cost as
-much as the links. The count on disk may therefore lag behind by the latest arrivals, which opening
-adds from their entries.
+much as the links. A host is therefore written when its best link changes or one of its links is
+taken or done, and now and then the counts of all hosts at once; opening adds what arrived since
+from the entries.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from __future__ import annotations
 import heapq
 import logging
 import time
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -26,14 +28,16 @@ from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
 from treasure.frontier.outside import Host, Out, Outside
 from treasure.frontier.packing import finite
-from treasure.frontier.rocks import (
-    Batch,
+from treasure.frontier.rocks import Batch, Shelf
+from treasure.frontier.rows import (
     Counters,
     HostRow,
-    Shelf,
     State,
+    Tried,
+    arrival_of,
     order_of,
-    rank_at,
+    place_of,
+    unpack_link,
     unpack_state,
 )
 from treasure.urls import host_of, url_key
@@ -42,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 DISCARD_BATCH = 1_000
 BEHIND_ARRIVALS = 100_000
-"""Arrivals by which the count of a host's links on disk may lag behind."""
+"""Arrivals by which the counts on disk may lag; the number of hosts, if larger."""
 
 
 class _Change:
@@ -77,9 +81,11 @@ class EmbeddedFrontier:
         # What is added to the caller's times before they go to disk; without a clock, nothing.
         self._wall = time.time() - clock() if clock else 0.0
         self._outside = Outside()
+        self._tried: dict[int, Tried] = {}
+        """What was taken before and is not done: what is out, and what was given back."""
         self._queued = 0
-        self._behind: dict[Host, int] = {}
-        """The arrival from which on a host's count on disk lacks links, oldest first."""
+        self._counted = 0
+        """The arrival at which the counts of all hosts were written."""
         self._shelf = Shelf(Path(folder))
         try:
             self._load()
@@ -89,27 +95,27 @@ class EmbeddedFrontier:
 
     def push(self, entries: Sequence[Entry]) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
+        self._write_counts()
         keys = [url_key(entry.url) for entry in entries]
-        known = dict(zip(keys, self._shelf.raw_states(keys), strict=True))
         states: dict[int, State] = {}
         batch, changes, new = Batch(self._shelf), _Changes(_Change), []
         arrivals, rate, sequence = self._arrivals, self._rate, self._sequence
-        for key, entry in zip(keys, entries, strict=True):
-            raw, state = known[key], states.get(key)
-            new.append(raw is None and state is None)
-            if new[-1]:
+        for key, raw, entry in zip(keys, self._shelf.raw_states(keys), entries, strict=True):
+            state = states.get(key)
+            if raw is None and state is None:
+                new.append(True)
                 host = self._turns.host(host_of(entry.url))
                 score = finite(entry.score)
-                order = rate * sequence - score
-                state = State(host.number, score, order, sequence, arrivals, 0)
+                place = place_of(host.number, rate * sequence - score, arrivals)
+                states[key] = state = State(place, score, sequence)
+                batch.put_entry(arrivals, entry)
+                batch.put_link(key, state)
                 arrivals += 1
-                states[key] = state
-                batch.put_entry(state.arrival, entry)
-                rank = batch.put_link(key, state)
                 change = changes[host]
-                change.added.add(rank)
+                change.added.add(state.rank)
                 change.links += 1
                 continue
+            new.append(False)
             if raw:
                 state = state or unpack_state(raw)
             if state is not None:
@@ -127,9 +133,8 @@ class EmbeddedFrontier:
         if host is None or host.top is None:
             return None
         rank = self._drawn(host) if explored else host.top
-        key, top = self._next(host, rank)
-        (state,) = self._shelf.states([key])
-        assert state is not None
+        key, state, top = self._next(host, rank)
+        attempts = self._attempts(key)
         lease = Lease(
             key,
             self._shelf.entry(state),
@@ -137,15 +142,15 @@ class EmbeddedFrontier:
             self._rate * (self._sequence - state.sequence),
             explored,
             self._turns.passed_over(rank),
-            state.attempts,
+            attempts,
         )
-        state = state._replace(attempts=state.attempts + 1)
+        tried = Tried(attempts + 1)
         batch = Batch(self._shelf)
-        batch.put_state(key, state)
+        batch.put_tried(key, tried)
         batch.put_counters(self._counters()._replace(sequence=self._sequence + 1))
         batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
         self._shelf.write(batch)
-        self._behind.pop(host, None)
+        self._tried[key] = tried
         self._sequence += 1
         self._queued -= 1
         host.queued -= 1
@@ -164,13 +169,18 @@ class EmbeddedFrontier:
     def acknowledge(self, keys: Iterable[int]) -> None:
         """Done for good: the result is stored."""
         keys = list(dict.fromkeys(keys))
+        out = {key: found.state for key in keys if (found := self._outside.get(key)) is not None}
+        others = [key for key in keys if key not in out]
         batch, changes = Batch(self._shelf), _Changes(_Change)
         done = 0
-        for key, raw in zip(keys, self._shelf.raw_states(keys), strict=True):
-            if raw == b"":
-                continue
-            done += 1
+        for key, state in out.items():
             batch.put_done(key)
+            self._removed(batch, changes, key, state)
+            done += 1
+        for key, raw in zip(others, self._shelf.raw_states(others) if others else (), strict=True):
+            if raw != b"":
+                batch.put_done(key)
+                done += 1
             if raw:
                 self._removed(batch, changes, key, unpack_state(raw))
         self._commit(batch, changes, done=self._done + done, back=keys)
@@ -180,6 +190,8 @@ class EmbeddedFrontier:
         out = self._outside.get(key)
         if out is None or out.parked:
             return
+        if not_before:
+            self._write_tried(key, not_before + self._wall)
         self._come_down(out)
         self._queued += 1
         if not_before:
@@ -227,12 +239,10 @@ class EmbeddedFrontier:
 
     def peek(self, count: int) -> list[Entry]:
         """Return the best links, best first, as ranked now (hosts' delays left aside)."""
-        best = heapq.merge(*(self._waiting(host) for host in self._turns.best(count)))
-        keys = [key for _, key in islice(best, count)]
+        waiting = (self._waiting(host, host.top or b"") for host in self._turns.best(count))
+        best = heapq.merge(*waiting, key=lambda found: found[1].rank)
         return [
-            replace(self._shelf.entry(state), score=state.score)
-            for state in self._shelf.states(keys)
-            if state is not None
+            replace(self._shelf.entry(state), score=state.score) for _, state in islice(best, count)
         ]
 
     def counts(self) -> Counts:
@@ -273,42 +283,62 @@ class EmbeddedFrontier:
                 "This job goes on with the ageing it began with: %s fetches.",
                 round(1 / self._rate) if self._rate else "no",
             )
-        counted: list[int] = []
-        old = Batch(self._shelf)
+        self._counted, counts = self._shelf.counts()
+        as_of: list[int] = []
+        """By the number of a host: which arrival its count does not include any more."""
         for number, row in self._shelf.hosts():
             while len(self._turns) < number:  # met only by a batch that was never written
                 self._turns.host(f"(none {len(self._turns)})")
             host = self._turns.host(row.name)
             host.delay = row.delay
             host.allowed_at = row.allowed_at - self._wall
-            host.queued = row.links
-            self._queued += row.links
+            host.queued = row.links if row.arrivals >= self._counted else counts[number]
+            self._queued += host.queued
             self._turns.ranked(host, row.first or None)
-            if row.arrivals < 0:
-                old.put_host(number, row._replace(arrivals=self._arrivals))
-            counted += [self._arrivals] * (number - len(counted)) + [row.arrivals]
-        if old.writes.len():
-            self._shelf.write(old)
-            return
-        for arrival, url in self._shelf.arrived(max(0, self._arrivals - BEHIND_ARRIVALS)):
+            as_of += [self._arrivals] * (number - len(as_of))
+            as_of.append(max(row.arrivals, self._counted))
+        for arrival, url in self._shelf.arrived(self._counted):
             host = self._turns.host(host_of(url))
-            if arrival >= counted[host.number]:
+            if arrival >= as_of[host.number]:
                 host.queued += 1
                 self._queued += 1
-                self._behind.setdefault(host, arrival)
+        self._tried = dict(self._shelf.tried())
+        self._park_again()
 
-    def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
-        """Yield rank and key of the host's links that are not out, best first."""
+    def _park_again(self) -> None:
+        """Let links whose retry was not due when we stopped wait on."""
+        parked = {key: tried for key, tried in self._tried.items() if tried.not_before}
+        for key, state in zip(parked, self._shelf.states(list(parked)), strict=True):
+            assert state is not None
+            host = self._turns.by_number[state.number]
+            self._outside.add(key, host, state)
+            self._outside.park(key, parked[key].not_before - self._wall)
+            host.queued -= 1
+            if state.rank == host.top:
+                self._turns.ranked(host, self._best(host))
+
+    def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[int, State]]:
+        """Yield key and state of the host's links that are not out, best first."""
         out = self._outside.ranks(host)
-        return (found for found in self._shelf.ranks(host.number, start) if found[0] not in out)
+        for place, raw in self._shelf.links(host.number, start):
+            if place[4:] not in out:
+                yield unpack_link(place, raw)
 
-    def _next(self, host: Host, rank: bytes) -> tuple[int, bytes | None]:
-        """Return the key of the link at *rank*, and the host's best rank without it."""
+    def _next(self, host: Host, rank: bytes) -> tuple[int, State, bytes | None]:
+        """Return the key and state of the link at *rank*, and the host's best rank without it."""
         waiting = self._waiting(host, rank)
-        key = next(waiting)[1]
+        key, state = next(waiting)
         if rank != host.top:
-            return key, host.top
-        return key, next(waiting, (None,))[0]
+            return key, state, host.top
+        return key, state, next((state.rank for _, state in waiting), None)
+
+    def _best(self, host: Host) -> bytes | None:
+        """Return the rank of the host's best link that is not out, from its best so far on."""
+        return next((state.rank for _, state in self._waiting(host, host.top or b"")), None)
+
+    def _attempts(self, key: int) -> int:
+        tried = self._tried.get(key)
+        return tried.attempts if tried is not None else 0
 
     def _drawn(self, host: Host) -> bytes:
         """Return a rank of the host's links: the next below a random one."""
@@ -316,8 +346,8 @@ class EmbeddedFrontier:
         assert best is not None
         assert worst is not None
         first, last = order_of(best), order_of(worst)
-        start = max(best, rank_at(first + self._random.random() * (last - first)))
-        return next(self._waiting(host, start), (best,))[0]
+        drawn = place_of(host.number, first + self._random.random() * (last - first), 0)
+        return next((state.rank for _, state in self._waiting(host, max(best, drawn[4:]))), best)
 
     # -- writing
 
@@ -327,11 +357,13 @@ class EmbeddedFrontier:
         score = finite(score)
         if score == state.score or key in self._outside:
             return state
-        old, order = state, self._rate * state.sequence - score
-        state = State(state.number, score, order, *state[3:])
-        before, after = batch.delete_place(old), batch.put_link(key, state)
-        host = self._turns.by_number[state.number]
-        change = changes[host]
+        number, arrival = state.number, arrival_of(state.arrival)
+        place = place_of(number, self._rate * state.sequence - score, arrival)
+        before, after = state.rank, place[4:]
+        batch.delete_place(state)
+        state = State(place, score, state.sequence)
+        batch.put_link(key, state)
+        change = changes[self._turns.by_number[number]]
         change.removed.add(before)
         change.added.discard(before)
         change.added.add(after)
@@ -339,7 +371,7 @@ class EmbeddedFrontier:
         return state
 
     def _removed(self, batch: Batch, changes: _Changes, key: int, state: State) -> None:
-        batch.delete_link(state)
+        batch.delete_link(key, state, tried=key in self._tried)
         host = self._turns.by_number[state.number]
         change = changes[host]
         change.leaves = True
@@ -354,32 +386,28 @@ class EmbeddedFrontier:
         *,
         arrivals: int | None = None,
         done: int | None = None,
-        back: Iterable[int] = (),
+        back: Sequence[int] = (),
     ) -> None:
         """Write the batch with the hosts it changes, then change them in memory."""
         arrivals = self._arrivals if arrivals is None else arrivals
         done = self._done if done is None else done
         gone = {key: out for key in back if (out := self._outside.get(key)) is not None}
         tops = {host: self._top_after(host, change) for host, change in changes.items()}
-        late = self._too_far_behind(arrivals)
-        rows = late | {h for h, c in changes.items() if c.leaves or tops[h] != h.top}
-        for host in rows:
-            row = self._host_row(
-                host,
-                host.allowed_at,
-                top=tops.get(host, host.top),
-                added=changes[host].links if host in changes else 0,
-                leaving=[out.state.rank for out in gone.values() if out.host is host],
-                arrivals=arrivals,
-            )
-            batch.put_host(host.number, row)
+        for host, change in changes.items():
+            if change.leaves or tops[host] != host.top:
+                row = self._host_row(
+                    host,
+                    host.allowed_at,
+                    top=tops[host],
+                    added=change.links,
+                    leaving=[out.state.rank for out in gone.values() if out.host is host],
+                    arrivals=arrivals,
+                )
+                batch.put_host(host.number, row)
         batch.put_counters(Counters(self._sequence, arrivals, done, self._rate))
         self._shelf.write(batch)
-        for host, change in changes.items():
-            if change.links and host not in rows:
-                self._behind.setdefault(host, self._arrivals)
-        for host in rows:
-            self._behind.pop(host, None)
+        for key in back:
+            self._tried.pop(key, None)
         self._arrivals, self._done = arrivals, done
         for key, out in gone.items():
             self._come_down(out)
@@ -390,17 +418,12 @@ class EmbeddedFrontier:
             self._queued += change.links
             self._turns.ranked(host, tops[host])
 
-    def _too_far_behind(self, arrivals: int) -> set[Host]:
-        """Return the hosts whose count on disk must be written again at *arrivals*."""
-        oldest = arrivals - BEHIND_ARRIVALS
-        return {host for host, _ in takewhile(lambda one: one[1] < oldest, self._behind.items())}
-
     def _top_after(self, host: Host, change: _Change) -> bytes | None:
         """Return the best rank of *host* once *change* is written."""
         top = host.top
         if top in change.removed:
-            kept = (rank for rank, _ in self._waiting(host, top) if rank not in change.removed)
-            top = next(kept, None)
+            ranks = (state.rank for _, state in self._waiting(host, top))
+            top = next((rank for rank in ranks if rank not in change.removed), None)
         added = min(change.added, default=None)
         return added if top is None or (added is not None and added < top) else top
 
@@ -426,7 +449,15 @@ class EmbeddedFrontier:
         batch = Batch(self._shelf)
         batch.put_host(host.number, self._host_row(host, allowed_at))
         self._shelf.write(batch)
-        self._behind.pop(host, None)
+
+    def _write_counts(self) -> None:
+        """Write how many links each host has, when many have arrived since we last did."""
+        if self._arrivals - self._counted >= max(BEHIND_ARRIVALS, len(self._turns)):
+            batch, out = Batch(self._shelf), self._outside
+            links = array("I", (host.queued + len(out.ranks(host)) for host in self._turns))
+            batch.put_counts(self._arrivals, links)
+            self._shelf.write(batch)
+            self._counted = self._arrivals
 
     def _counters(self) -> Counters:
         return Counters(self._sequence, self._arrivals, self._done, self._rate)
@@ -446,7 +477,8 @@ class EmbeddedFrontier:
     def _drop_worst(self) -> None:
         """Forget the worst links, a twentieth more than needed so that this is rare."""
         keep = self.policy.max_links - self.policy.max_links // 20
-        waiting = (pair for pair in self._shelf.all_ranks() if pair[1] not in self._outside)
+        links = (unpack_link(place, raw) for place, raw in self._shelf.all_links())
+        waiting = ((state.rank, key) for key, state in links if key not in self._outside)
         self._forget([key for _, key in heapq.nlargest(self._queued - keep, waiting)])
 
     # -- links that are out
@@ -465,5 +497,13 @@ class EmbeddedFrontier:
         self._turns.ranked(out.host, rank if top is None else min(rank, top))
 
     def _unpark(self, now: float) -> None:
-        for key in self._outside.due(now):
+        while (key := self._outside.first_due(now)) is not None:
+            self._write_tried(key, 0.0)
             self._put_back(key)
+
+    def _write_tried(self, key: int, not_before: float) -> None:
+        tried = self._tried[key]._replace(not_before=not_before)
+        batch = Batch(self._shelf)
+        batch.put_tried(key, tried)
+        self._shelf.write(batch)
+        self._tried[key] = tried

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from math import inf
 
 from treasure.frontier import turns
-from treasure.frontier.rocks import State
+from treasure.frontier.rows import State
 
 Host = turns.Host[bytes]
 
@@ -17,13 +18,15 @@ Host = turns.Host[bytes]
 class Out:
     """A link that is out."""
 
-    __slots__ = ("host", "landed", "parked", "state")
+    __slots__ = ("host", "landed", "parked", "state", "until")
 
     def __init__(self, host: Host, state: State) -> None:
         self.host = host
         self.state = state
         self.landed = False
         self.parked = False
+        self.until = 0.0
+        """When the retry of a parked link is due."""
 
 
 class Outside:
@@ -70,24 +73,20 @@ class Outside:
 
     def park(self, key: int, until: float) -> None:
         """Keep a link out until its retry is due."""
-        self._links[key].parked = True
+        out = self._links[key]
+        out.parked, out.landed, out.until = True, True, until
         heapq.heappush(self._parked, (until, key))
 
-    def due(self, now: float) -> list[int]:
-        """Return the parked links whose time has come, and think no more of it."""
-        due = []
-        while self._parked and self._parked[0][0] <= now:
-            key = heapq.heappop(self._parked)[1]
-            if self._is_parked(key) and key not in due:
-                due.append(key)
-        return due
+    def first_due(self, now: float) -> int | None:
+        """Return a parked link whose time has come."""
+        return self._parked[0][1] if self.next_due(inf) <= now else None
 
     def next_due(self, otherwise: float) -> float:
         """Return when the next retry is due, if that is before *otherwise*."""
-        while self._parked and not self._is_parked(self._parked[0][1]):
+        while self._parked and not self._is_parked(*self._parked[0]):
             heapq.heappop(self._parked)  # done meanwhile, or forgotten
         return min(otherwise, self._parked[0][0]) if self._parked else otherwise
 
-    def _is_parked(self, key: int) -> bool:
+    def _is_parked(self, until: float, key: int) -> bool:
         out = self._links.get(key)
-        return out is not None and out.parked
+        return out is not None and out.parked and out.until == until

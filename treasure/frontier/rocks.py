@@ -1,10 +1,11 @@
-"""Shelf: the tables of an embedded frontier, in one RocksDB.
+"""Shelf: the tables of an embedded frontier, in one RocksDB. What is in a row: ``rows.py``.
 
-``links``    host number, rank -> key of the URL; per host in the order in which they are taken
-``states``   key -> host number, score, sequence, arrival, attempts; nothing when it is done
+``links``    place (host number, rank) -> key of the URL, score, sequence; in the order of taking
+``states``   key -> place, score, sequence; nothing when it is done
 ``entries``  arrival -> the link itself; numbers that only grow need next to no compaction
+``tried``    key -> attempts and the time of the retry, of links that were taken and are not done
 ``hosts``    number -> name, politeness, how many links (at some arrival) and the rank of the best
-(default)    counters and the format
+(default)    counters, the counts of all hosts at some arrival, and the format
 
 A batch is written to all tables or to none (atomically, in one write-ahead log), and survives the
 death of the process once ``write`` returns. Link and entry are apart so that a new score does not
@@ -14,13 +15,13 @@ rewrite the text; the best rank is kept with its host so that opening reads one 
 from __future__ import annotations
 
 import os
-import struct
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from random import randbytes
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 from weakref import proxy
 
 import msgspec
@@ -35,13 +36,13 @@ from rocksdict import (
 )
 
 from treasure.errors import FrontierUnavailable, JobError
+from treasure.frontier import rows
 from treasure.frontier.base import Entry
 from treasure.frontier.packing import pack, unpack
+from treasure.frontier.rows import Counters, HostRow, State, Tried
 
-FORMAT = b"treasure frontier 2"
-OLD_FORMAT = b"treasure frontier 1"
-"""Its host rows do not say as of which arrival they count; the frontier adds that."""
-TABLES = ("links", "states", "entries", "hosts")
+FORMAT = b"treasure frontier 3"
+TABLES = ("links", "states", "entries", "tried", "hosts")
 
 SAMPLED_ROWS = 10
 """Rows read for each link of a sample, at most: those that are done say nothing."""
@@ -50,77 +51,14 @@ REMEMBERED_STATES = 50_000
 CACHE_BYTES = 96_000_000
 WRITE_BUFFER_BYTES = 96_000_000
 
-_KEY = struct.Struct(">q")
-_STATE = struct.Struct(">IddQQI")
-_COUNTERS = struct.Struct(">QQQd")
-_NUMBER = struct.Struct(">I")
-_DOUBLE = struct.Struct(">d")
-_RANK = struct.Struct(">QQ")
-_UNSIGNED = struct.Struct(">Q")
-_SIGN = 1 << 63
+
+class _Address(msgspec.Struct, array_like=True):
+    """The part of an entry that tells its host."""
+
+    url: str
 
 
-class State(NamedTuple):
-    """Where a link stands that is not done."""
-
-    number: int
-    """Of its host."""
-    score: float
-    order: float
-    """First part of the rank: ``rate * sequence - score``."""
-    sequence: int
-    arrival: int
-    attempts: int
-
-    @property
-    def rank(self) -> bytes:
-        """The order and the arrival as bytes that sort alike."""
-        (bits,) = _KEY.unpack(_DOUBLE.pack(self.order + 0.0))  # no negative zero
-        return _RANK.pack(~bits if bits < 0 else bits + _SIGN, self.arrival)
-
-    @property
-    def row(self) -> bytes:
-        """Key of its row in ``links``."""
-        return _NUMBER.pack(self.number) + self.rank
-
-
-def order_of(rank: bytes) -> float:
-    """Return the first part of *rank* as a number."""
-    (bits,) = _UNSIGNED.unpack(rank[:8])
-    number: float = _DOUBLE.unpack(_KEY.pack(bits - _SIGN if bits & _SIGN else ~bits))[0]
-    return number
-
-
-def rank_at(order: float) -> bytes:
-    """Return the lowest rank of *order*."""
-    return State(0, 0.0, order, 0, 0, 0).rank
-
-
-class HostRow(NamedTuple):
-    """A row of ``hosts``."""
-
-    name: str
-    delay: float
-    allowed_at: float
-    """In wall-clock time."""
-    links: int
-    first: bytes
-    """Rank of its best link; empty when there is none."""
-    arrivals: int = -1
-    """Links that arrived at this number or later are not counted yet; -1 in old frontiers."""
-
-
-class Counters(NamedTuple):
-    """What is counted over the life of the job."""
-
-    sequence: int = 0
-    arrivals: int = 0
-    done: int = 0
-    rate: float = 0.0
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode_host = msgspec.msgpack.Decoder(HostRow).decode
+_unpack_address = msgspec.msgpack.Decoder(_Address).decode
 
 
 class Batch:
@@ -131,53 +69,55 @@ class Batch:
         self.writes = WriteBatch(raw_mode=True)
         self.states: dict[int, bytes | None] = {}
         """What ``raw_states`` answers once this is written."""
-        self._links, self._states, self._entries, self._hosts = shelf.handles
+        self._links, self._states, self._entries, self._tried, self._hosts = shelf.handles
 
     def put_entry(self, arrival: int, entry: Entry) -> None:
         """Keep the link itself."""
-        self.writes.put(_UNSIGNED.pack(arrival), pack(entry), self._entries)
+        self.writes.put(rows.pack_arrival(arrival), pack(entry), self._entries)
 
-    def put_state(self, key: int, state: State) -> None:
-        """Keep where a link stands, without its place in the order."""
-        row = self.states[key] = _STATE.pack(*state)
-        self.writes.put(_KEY.pack(key), row, self._states)
+    def put_link(self, key: int, state: State) -> None:
+        """Keep where a link stands, and its place in the order."""
+        place, score, sequence = state
+        row = self.states[key] = rows.pack_state(place, score, sequence)
+        self.writes.put(rows.pack_key(key), row, self._states)
+        self.writes.put(place, rows.pack_link(key, score, sequence), self._links)
 
-    def put_link(self, key: int, state: State) -> bytes:
-        """Keep where a link stands and its place in the order; return its rank."""
-        packed, rank = _KEY.pack(key), state.rank
-        row = self.states[key] = _STATE.pack(*state)
-        self.writes.put(packed, row, self._states)
-        self.writes.put(_NUMBER.pack(state.number) + rank, packed, self._links)
-        return rank
+    def delete_place(self, state: State) -> None:
+        """Take a link's place in the order away."""
+        self.writes.delete(state.place, self._links)
 
-    def delete_place(self, state: State) -> bytes:
-        """Take a link's place in the order away; return its rank."""
-        rank = state.rank
-        self.writes.delete(_NUMBER.pack(state.number) + rank, self._links)
-        return rank
-
-    def delete_link(self, state: State) -> None:
+    def delete_link(self, key: int, state: State, *, tried: bool) -> None:
         """Take a link's place in the order and its text away."""
-        self.writes.delete(state.row, self._links)
-        self.writes.delete(_UNSIGNED.pack(state.arrival), self._entries)
+        self.writes.delete(state.place, self._links)
+        self.writes.delete(state.arrival, self._entries)
+        if tried:
+            self.writes.delete(rows.pack_key(key), self._tried)
+
+    def put_tried(self, key: int, tried: Tried) -> None:
+        """Keep how often a link was taken and when it may be again."""
+        self.writes.put(rows.pack_key(key), rows.pack_tried(tried), self._tried)
 
     def put_done(self, key: int) -> None:
         """Remember of a link that it is done."""
         self.states[key] = b""
-        self.writes.put(_KEY.pack(key), b"", self._states)
+        self.writes.put(rows.pack_key(key), b"", self._states)
 
     def forget(self, key: int) -> None:
         """Forget that there ever was such a link."""
         self.states[key] = None
-        self.writes.delete(_KEY.pack(key), self._states)
+        self.writes.delete(rows.pack_key(key), self._states)
 
     def put_host(self, number: int, row: HostRow) -> None:
         """Keep a host."""
-        self.writes.put(_NUMBER.pack(number), _encode(row), self._hosts)
+        self.writes.put(rows.pack_number(number), rows.pack_host(row), self._hosts)
 
     def put_counters(self, counters: Counters) -> None:
         """Keep the counters."""
-        self.writes.put(b"counters", _COUNTERS.pack(*counters))
+        self.writes.put(b"counters", rows.pack_counters(counters))
+
+    def put_counts(self, arrivals: int, links: array[int]) -> None:
+        """Keep how many links each host has, by its number, when *arrivals* have arrived."""
+        self.writes.put(b"counts", rows.pack_arrival(arrivals) + links.tobytes())
 
 
 class _Guard:
@@ -231,9 +171,10 @@ class Shelf:
         self._links: Any
         self._states: Any
         self._entries: Any
+        self._tried: Any
         self._hosts: Any
         tables: list[Any] = [self._db.get_column_family(name) for name in TABLES]
-        self._links, self._states, self._entries, self._hosts = tables
+        self._links, self._states, self._entries, self._tried, self._hosts = tables
         with self._guard:
             self._claim()
 
@@ -247,42 +188,43 @@ class Shelf:
 
     def states(self, keys: Sequence[int]) -> list[State | None]:
         """Return the states of links that are not done."""
-        return [State(*_STATE.unpack(raw)) if raw else None for raw in self.raw_states(keys)]
+        return [rows.unpack_state(raw) if raw else None for raw in self.raw_states(keys)]
 
     def raw_states(self, keys: Sequence[int]) -> list[bytes | None]:
         """Return one answer per key: None when unknown, nothing in it when done."""
         remembered = self._remembered
         with self._guard:  # which may open the tables again, and forget
             missing = [key for key in keys if key not in remembered]
-            rows = self._states.get([_KEY.pack(key) for key in missing])
-        found: dict[int, bytes | None] = dict(zip(missing, rows, strict=True))
-        return [remembered[key] if key in remembered else found[key] for key in keys]
+            found = self._states.get([rows.pack_key(key) for key in missing])
+        answers: dict[int, bytes | None] = dict(zip(missing, found, strict=True))
+        return [remembered[key] if key in remembered else answers[key] for key in keys]
 
     def entry(self, state: State) -> Entry:
         """Return a link that is not done."""
         with self._guard:
-            return unpack(self._entries[_UNSIGNED.pack(state.arrival)])
+            return unpack(self._entries[state.arrival])
 
-    def ranks(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, int]]:
-        """Yield rank and key of a host's links, best first, from *start* on."""
-        prefix = _NUMBER.pack(number)
+    def links(self, number: int, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Yield place and row of a host's links, best first, from rank *start* on."""
+        prefix = rows.pack_number(number)
         with self._guard:
-            rows = self._links.iter()
-            rows.seek(prefix + start)
-            while rows.valid():
-                row: bytes = rows.key()
-                if not row.startswith(prefix):
+            found = self._links.iter()
+            found.seek(prefix + start)
+            while found.valid():
+                place: bytes = found.key()
+                if not place.startswith(prefix):
                     return
-                yield row[4:], _KEY.unpack(rows.value())[0]
-                rows.next()
+                yield place, found.value()
+                found.next()
 
     def last_rank(self, number: int) -> bytes | None:
         """Return the rank of a host's worst link."""
+        prefix = rows.pack_number(number)
         with self._guard:
-            rows = self._links.iter()
-            rows.seek_for_prev(_NUMBER.pack(number) + b"\xff" * 16)
-            row: bytes = rows.key() if rows.valid() else b""
-        return row[4:] if row.startswith(_NUMBER.pack(number)) else None
+            found = self._links.iter()
+            found.seek_for_prev(prefix + rows.LAST_RANK)
+            place: bytes = found.key() if found.valid() else b""
+        return place[4:] if place.startswith(prefix) else None
 
     def some_scores(self, count: int) -> list[float]:
         """Return the scores of at most *count* links that are not done.
@@ -290,19 +232,19 @@ class Shelf:
         Keys are hashes, so links that lie beside each other have nothing in common: those after a
         random key are a fair draw. A few times as many rows are read, as many may be done.
         """
-        start = randbytes(_KEY.size)
+        start = randbytes(8)
         around = chain(self._states_from(start, b""), self._states_from(b"", start))
-        rows = islice(around, SAMPLED_ROWS * count)
-        return list(islice((unpack_state(raw).score for raw in rows if raw), count))
+        sampled = islice(around, SAMPLED_ROWS * count)
+        return list(islice((rows.unpack_state(raw).score for raw in sampled if raw), count))
 
     def _states_from(self, start: bytes, end: bytes) -> Iterator[bytes]:
         """Yield the states of keys from *start* to before *end*; without an end, of all."""
         with self._guard:
-            rows = self._states.iter()
-            rows.seek(start)
-            while rows.valid() and not (end and rows.key() >= end):
-                yield rows.value()
-                rows.next()
+            found = self._states.iter()
+            found.seek(start)
+            while found.valid() and not (end and found.key() >= end):
+                yield found.value()
+                found.next()
 
     def all_urls(self) -> Iterator[str]:
         """Yield the URL of every link that is not done, in order of arrival."""
@@ -311,26 +253,37 @@ class Shelf:
     def arrived(self, start: int) -> Iterator[tuple[int, str]]:
         """Yield arrival and URL of every link that is not done, from arrival *start* on."""
         with self._guard:
-            for arrival, value in self._entries.items(from_key=_UNSIGNED.pack(start)):
-                yield _UNSIGNED.unpack(arrival)[0], unpack(value).url
+            for arrival, value in self._entries.items(from_key=rows.pack_arrival(start)):
+                yield rows.arrival_of(arrival), _unpack_address(value).url
 
-    def all_ranks(self) -> Iterator[tuple[bytes, int]]:
-        """Yield rank and key of every link that is not done."""
+    def all_links(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield place and row of every link that is not done."""
         with self._guard:
-            for row, key in self._links.items():
-                yield row[4:], _KEY.unpack(key)[0]
+            yield from self._links.items()
+
+    def tried(self) -> Iterator[tuple[int, Tried]]:
+        """Yield what was taken before and is not done."""
+        with self._guard:
+            for key, raw in self._tried.items():
+                yield rows.unpack_key(key), rows.unpack_tried(raw)
 
     def hosts(self) -> Iterator[tuple[int, HostRow]]:
         """Yield all hosts in the order of their numbers."""
         with self._guard:
             for number, value in self._hosts.items():
-                yield _NUMBER.unpack(number)[0], _decode_host(value)
+                yield rows.number_of(number), rows.unpack_host(value)
 
     def counters(self) -> Counters | None:
         """Return the counters; None in a new frontier."""
         with self._guard:
             raw = self._db.get(b"counters")
-        return Counters(*_COUNTERS.unpack(raw)) if raw else None
+        return rows.unpack_counters(raw) if raw else None
+
+    def counts(self) -> tuple[int, array[int]]:
+        """Return how many links each host had, by its number, and after how many arrivals."""
+        with self._guard:
+            raw: bytes = self._db.get(b"counts") or rows.pack_arrival(0)
+        return rows.arrival_of(raw[:8]), array("I", raw[8:])
 
     def sync(self) -> None:
         """Make everything durable against loss of power."""
@@ -349,8 +302,9 @@ class Shelf:
     def _let_go(self) -> None:
         if self.handles:
             self.handles = []  # they would keep the database open
-            tables = [self._links, self._states, self._entries, self._hosts, self._db]
-            self._links = self._states = self._entries = self._hosts = self._db = None
+            tables = [self._links, self._states, self._entries, self._tried, self._hosts, self._db]
+            self._links = self._states = self._entries = self._tried = self._hosts = None
+            self._db = None
             told = [Exception] if self.failed else []  # it says once more what failed
             while tables:
                 with suppress(*told):
@@ -358,7 +312,7 @@ class Shelf:
 
     def _claim(self) -> None:
         found = self._db.get(b"format")
-        if found in (None, OLD_FORMAT):
+        if found is None:
             self._db.put(b"format", FORMAT)
         elif found != FORMAT:
             self.close()
@@ -416,15 +370,16 @@ def _columns() -> dict[str, Options]:
         "links": _column(cache, bloom=False),
         "states": _column(cache, bloom=True),
         "entries": _column(cache, bloom=False),
+        "tried": _column(cache, bloom=False),
         "hosts": _column(cache, bloom=False),
     }
 
 
 def _column(cache: Cache, *, bloom: bool) -> Options:
     blocks = BlockBasedOptions()
+    # Filters and indexes (some 4 bytes a link) stay outside the cache: it is cut into 64 parts, and
+    # the filter of a full file is larger than a part, so each look-up would read it anew.
     blocks.set_block_cache(cache)
-    blocks.set_cache_index_and_filter_blocks(True)
-    blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
     blocks.set_format_version(5)
     if bloom:
         blocks.set_bloom_filter(10, False)
@@ -434,8 +389,3 @@ def _column(cache: Cache, *, bloom: bool) -> Options:
     options.set_compression_type(DBCompressionType.lz4())
     options.set_level_compaction_dynamic_level_bytes(True)
     return options
-
-
-def unpack_state(raw: bytes) -> State:
-    """Return the state in a row of ``states``."""
-    return State(*_STATE.unpack(raw))
