@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
 from treasure import urls
-from treasure.urls import MAX_URL_CHARACTERS, canonical, host_of, join, name_of, url_key
+from treasure.urls import (
+    MAX_URL_CHARACTERS,
+    canonical,
+    host_of,
+    is_respelt,
+    join,
+    name_of,
+    url_key,
+)
 
 E = "http://example.org"
 HEX = "0123456789abcdef0123456789abcdef"
@@ -240,3 +248,27 @@ def test_hosts_with_ports_and_numbers_as_on_the_slow_road(
 def test_numbers_for_a_name(host: str) -> None:
     url = f"http://{host}/a/b.html"
     assert canonical(url) == urls._canonical_slow(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "named", "same"),
+    [
+        (f"{E}/a", "https://example.org/a", True),
+        (f"{E}/a/", f"{E}/a", True),
+        (f"{E}/a/index.html", f"{E}/a/", True),
+        (f"{E}/Default.aspx?id=3", "https://example.org/?id=3", True),
+        (f"{E}/a", f"{E}/a", False),
+        (f"{E}/a", "", False),
+        (f"{E}/a/b.html", f"{E}/", False),
+        (f"{E}/a?page=2", f"{E}/a", False),
+        (f"{E}/a?lang=de", f"{E}/a?lang=en", False),
+        (f"{E}/a", "http://www.example.org/a", False),
+        (f"{E}/a", "http://example.org:8080/a", False),
+        (f"{E}/a/index.html.bak", f"{E}/a/", False),
+        (f"{E}/a?u=/index.html", f"{E}/a?u=", False),
+    ],
+)
+def test_another_spelling_of_an_address(url: str, named: str, same: bool) -> None:
+    """What rel=canonical may name without being fetched itself."""
+    assert is_respelt(url, named) is same
+    assert is_respelt(named, url) is same

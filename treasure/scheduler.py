@@ -132,12 +132,13 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return
         self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         counts = self.bench.frontier.counts()
-        self._taken = counts.done - self.bench.store.count_hops(self.bench.job)
+        store, job = self.bench.store, self.bench.job
+        self._taken = store.count(job) - store.count_hops(job)
         if counts.done or counts.queued:
             logger.info(
                 "Job %s goes on: %d pages done, %d links waiting.",
-                self.bench.job,
-                counts.done,
+                job,
+                self._taken,
                 counts.queued,
             )
 

@@ -59,6 +59,9 @@ _SESSION_PATH = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;?]*|(?<=/)\((?:[a-z]\([0-9a-z]{24}\))+\)/",
     re.IGNORECASE,
 )
+_INDEX = re.compile(
+    r"/(?:(?:index|default)\.(?:html?|xhtml|shtml|php|aspx?|jsp|cgi))?\Z", re.IGNORECASE
+)
 _IGNORED = str.maketrans("", "", "\t\n\r")
 _CONTROLS = "".join(map(chr, range(33)))
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -129,6 +132,21 @@ def name_of(host: str) -> str:
     """Return *host* without its port."""
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() else host
+
+
+def is_respelt(url: str, named: str) -> bool:
+    """Tell whether *named* is *url* but for its scheme, final slash or index page.
+
+    When a page names such an address as its own (rel=canonical), that need not be fetched. What
+    differs in more is fetched: the page there may hold more than the copy (RFC 6596), and many a
+    template names the wrong page, such as the home page, on all pages of a site.
+    """
+    return url != named and _unspelt(url) == _unspelt(named)
+
+
+def _unspelt(url: str) -> str:
+    path, mark, query = url.partition("://")[2].partition("?")
+    return _INDEX.sub("", path) + mark + query
 
 
 def _canonical_slow(url: str) -> str:

@@ -77,6 +77,29 @@ def test_two_crawls_fetch_the_same_pages_in_the_same_order(web, tmp_path):
     assert orders[0] == orders[1]
 
 
+def test_a_canonical_address_is_fetched_unless_it_is_the_same_spelt_otherwise(tmp_path):
+    def named(url):
+        return f'<head><link rel="canonical" href="{url}">'
+
+    start = page("Start", STARS, ("/a/", "Stars"), ("/a/index.html", "Stars"), ("/b", "Comets"))
+    web = write_web(
+        tmp_path / "web.warc.gz",
+        {
+            "http://a.test/": start,
+            "http://a.test/a/": page("A", STARS).replace("<head>", named("/a/index.html")),
+            "http://a.test/a/index.html": page("A", STARS),
+            "http://a.test/b": page("B", STARS, ("/c", "Moons")).replace("<head>", named("/c")),
+            "http://a.test/c": page("C", STARS),
+        },
+    )
+    run(web, tmp_path, "max_pages=2")
+    again = run(web, tmp_path)
+    assert "Job t goes on: 2 pages done" in again.stderr
+    assert [url for (url,) in rows(tmp_path, "select url from pages order by id")] == [
+        "http://a.test/", "http://a.test/a/", "http://a.test/b", "http://a.test/c",
+    ]  # fmt: skip
+
+
 def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
     assert summary(run(web, tmp_path, "max_pages=4"))["stopped"] == "max_pages"
     assert len(rows(tmp_path, "select url from pages")) == 4

@@ -16,7 +16,7 @@ from treasure.crawl import SEED_SCORE, Crawl
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.frontier.base import Entry, Lease, Policy
 from treasure.frontier.memory import MemoryFrontier
-from treasure.urls import canonical
+from treasure.urls import canonical, is_respelt, url_key
 
 MAX_HOPS = 5
 ORIGIN, HOPS = "origin", "hops"
@@ -86,6 +86,8 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
                 cpu,
             )
         frontier.acknowledge([lease.key])
+        if answer.page is not None and is_respelt(lease.entry.url, answer.page.canonical):
+            frontier.acknowledge([url_key(answer.page.canonical)])
 
 
 def _origin(lease: Lease) -> str:

@@ -24,7 +24,7 @@ from treasure.network import NetworkWatch
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.scheduler import FrontierScheduler
-from treasure.urls import host_of, url_key
+from treasure.urls import host_of, is_respelt, url_key
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -139,6 +139,7 @@ class RepositoryWriter:
                 self._start()
             if self._task is not None:
                 await self._task
+                await asyncio.sleep(0)  # a task that had ended is told of in the next turn
             if self._broken:
                 break
 
@@ -187,7 +188,7 @@ class RepositoryWriter:
         )
         scheduler = self.crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
-            scheduler.done([record.key for record in batch])
+            scheduler.done([key for record in batch for key in _done_with(record)])
             scheduler.wake()
 
     def _stop(self) -> None:
@@ -258,3 +259,10 @@ class RepositoryWriter:
             explanation=draft.explanation,
             **measured,  # type: ignore[arg-type]
         )
+
+
+def _done_with(record: PageRecord) -> tuple[int, ...]:
+    """Return the keys of the addresses that need not be fetched (again) once *record* is stored."""
+    if is_respelt(record.url, record.canonical_url):
+        return record.key, url_key(record.canonical_url)
+    return (record.key,)
