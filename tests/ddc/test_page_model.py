@@ -71,6 +71,19 @@ def test_examples_are_told_from_the_rest_and_the_line_lies_between() -> None:
     assert model.probability(model.margin(text("budget minister report"))) < 0.5
 
 
+def test_many_texts_are_judged_like_one() -> None:
+    frequencies = DocumentFrequencies()
+    prior = np.zeros(VOCABULARY.size + 9)
+    texts = [text("owl owl nest"), text(""), text("income tax owl"), text("tax")]
+    prior[VOCABULARY["owl"]], prior[VOCABULARY["tax"]] = 0.8, -0.6
+    model = fit([], [], np.zeros(0), frequencies, prior[: VOCABULARY.size])
+    margins = model.margins(texts)
+    assert margins == pytest.approx([model.margin(one) for one in texts])
+    chances = [model.probability(margin) for margin in margins]
+    assert model.probabilities(margins) == pytest.approx(chances)
+    assert model.margins([]).size == 0
+
+
 def test_pages_that_may_be_on_topic_count_little_as_negatives() -> None:
     frequencies = DocumentFrequencies()
     examples = [text(f"owl nest wing feather{n}") for n in range(6)]

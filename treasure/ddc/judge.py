@@ -16,7 +16,6 @@ Crawls whose order must be the same every run fit where they stand.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -300,9 +299,8 @@ class Judge:
             # Both must find a page likely before it is doubted as a negative: a model that decides
             # alone what it learns from ends up believing that everything is on topic.
             told = models[index] if models else prior
-            for place, text in enumerate(seen, len(negatives) - len(seen)):
-                own = prior.probability(prior.margin(text))
-                doubt[place] = math.sqrt(own * told.probability(told.margin(text)))
+            chances = [m.probabilities(m.margins(seen)) for m in (prior, told)]
+            doubt[len(negatives) - len(seen) :] = np.sqrt(chances[0] * chances[1])
             return fit(examples[index], negatives, doubt, frequencies, self._priors[index])
 
         def work() -> list[PageModel]:
