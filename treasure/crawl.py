@@ -23,7 +23,7 @@ class Observer(Protocol):
     """Watches arrivals, as the T-Graph's watchdog does."""
 
     def observe(self, arrival: Arrival, links: Sequence[Link]) -> int | None:
-        """Take in a page and those of its links that were not fetched yet.
+        """Take in a page and those of its links that were not met before.
 
         Return the T-Graph node that led here, where one did.
         """
@@ -62,10 +62,10 @@ class Crawl:
         verdict = self.judge.verdict(page)
         arrival = Arrival(url, page, verdict, depth, score)
         self.strategy.learn(arrival)
-        ahead = self.strategy.unfetched(links)
+        fresh = self.strategy.fresh(links)
         node: int | None = None
         for observer in self.observers:
-            node = observer.observe(arrival, ahead)
+            node = observer.observe(arrival, fresh)
         scores = self.strategy.score(arrival, links) if links else []
         if self._seeds:
             scores = [

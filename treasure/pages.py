@@ -129,7 +129,18 @@ class Page:
 
     def text(self, span: Span) -> str:
         """Return the words of *span* as lower-case text."""
-        return " ".join(self.words[span.start : span.stop])
+        if not span:
+            return ""
+        data, edges = self._cut
+        part = data[edges[2 * span.start] : edges[2 * span.stop - 1]]
+        return " ".join(part.decode().split())
+
+    @cached_property
+    def _cut(self) -> tuple[bytes, NDArray[np.int64]]:
+        """The text as bytes, and where each word begins and ends: quicker than to make them all."""
+        data = self.plain.encode()
+        letters = np.frombuffer(b" %b " % data, np.uint8) > ord(" ")
+        return data, np.flatnonzero(letters[1:] != letters[:-1])
 
     @cached_property
     def main_heading(self) -> Span:

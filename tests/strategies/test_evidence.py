@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from treasure.strategies.evidence import ANCHOR_TERMS, REUSED, Evidence
+import numpy as np
+
+from treasure.strategies.evidence import ANCHOR_TERMS, FEATURES, RAISED, REUSED, Evidence
+from treasure.strategies.link_features import PRIOR
 from treasure.text import VOCABULARY
 
 
@@ -85,3 +88,17 @@ def test_state_keeps_rows_and_words() -> None:
         assert second.column["url_terms"][row].tolist() == first.column["url_terms"][row].tolist()
         assert second.column["pages"][row, 0] == key
     assert _row(second, 10) == _row(first, 10)
+
+
+def test_what_the_best_witness_says_counts() -> None:
+    evidence = Evidence()
+    rows, _ = evidence.rows([1, 2])
+    values = np.zeros((len(RAISED), 3), np.float32)
+    values[RAISED.index("heading")] = [0.5, 0.9, -0.5]
+    evidence.raise_to(np.array([rows[0], rows[0], rows[1]]), values)
+    assert evidence.column["heading"][rows].tolist() == np.float32([0.9, -0.5]).tolist()
+    assert evidence.column["distance"][rows].tolist() == [99.0, 99.0]
+
+
+def test_a_row_has_room_for_all_features() -> None:
+    assert len(PRIOR) == FEATURES

@@ -8,7 +8,7 @@ import pytest
 from tests.strategies.small_web import arrival, brief, page, url
 from treasure.errors import ConfigError
 from treasure.strategies.base import Arrival
-from treasure.strategies.link_features import PRIOR
+from treasure.strategies.link_features import PRIOR, Look
 from treasure.strategies.treasure import HEAD, SLICE, Treasure
 from treasure.tgraph.graph import TGraph
 from treasure.urls import url_key
@@ -111,6 +111,23 @@ def test_the_graph_is_heard() -> None:
     assert set(told) == set(PRIOR)
 
 
+def test_only_links_that_nobody_pointed_to_before_are_fresh() -> None:
+    strategy = Treasure(brief())
+    fetch(strategy, arrival(page("Seed", f"{BIRD} [Owl|owl] [Wren|wren]"), 0.9))
+    fetch(strategy, arrival(page("Owl", f"{BIRD} [Wren|wren]"), 0.9))
+    links = page("Hub", "[Seed|seed] [Owl|owl] [Wren|wren] [Crow|crow]").links
+    assert [link.url for link in strategy.fresh(links)] == [url("Crow")]
+
+
+def test_what_is_learned_from_is_what_was_scored() -> None:
+    strategy = Treasure(brief())
+    fetch(strategy, arrival(page("Seed", f"{BIRD} [Owl|owl]"), 0.9))
+    measured = strategy.measured()
+    assert measured is not None
+    strategy.learn(arrival(page("Owl", BIRD), 1.0))
+    assert strategy._learned[1] == pytest.approx(measured.values[0], abs=1e-6)
+
+
 def test_an_explanation_adds_up() -> None:
     strategy = Treasure(brief())
     scores = fetch(strategy, arrival(page("Seed", f"{BIRD} [Barn_owl|barn owl]"), 0.9))
@@ -128,19 +145,19 @@ def test_an_explanation_adds_up() -> None:
 def test_work_per_page_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     strategy = Treasure(brief(), max_evidence=10_000)
     most = 0
-    features = strategy._features
+    look = strategy._look
 
-    def counted(rows: np.ndarray) -> np.ndarray:
+    def counted(rows: np.ndarray) -> Look:
         nonlocal most
         most = max(most, rows.size)
-        return features(rows)
+        return look(rows)
 
-    monkeypatch.setattr(strategy, "_features", counted)
+    monkeypatch.setattr(strategy, "_look", counted)
     for n in range(40):
         links = " ".join(f"[P{n}_{k}|owl]" for k in range(300))
         fetch(strategy, arrival(page(f"Hub{n}", links), 0.5))
     assert 9_000 < len(strategy.evidence) <= 10_000
-    assert most <= max(SLICE + HEAD + 1, 300)
+    assert most <= max(SLICE + HEAD, 300)
 
 
 def test_evidence_has_room_for_a_sitemap() -> None:

@@ -84,8 +84,8 @@ class Strategy(ABC):
     def failed(self, url: str) -> None:  # noqa: B027
         """Take in that a link led nowhere (404, timeout, no page)."""
 
-    def unfetched(self, links: Sequence[Link]) -> Sequence[Link]:
-        """Return the links that were not fetched yet, as far as the strategy remembers."""
+    def fresh(self, links: Sequence[Link]) -> Sequence[Link]:
+        """Return the links that no page has pointed to before, as far as the strategy remembers."""
         return links
 
     @abstractmethod

@@ -2,9 +2,10 @@
 
 A link found on five pages is one URL with five witnesses. Rows hold references (pages, lists,
 words), not results: when the judge learns, or a sibling turns out well, the features of a link are
-gathered anew from them. What only a new witness or a new model of the judge changes is kept with
-the row until then (``told``). The number of rows is bounded; the least promising links go first,
-which then keep the score they had.
+gathered anew from them. The features as they were last are kept with the row: some of them only a
+new witness or a new model of the judge changes, and an outcome is learned from by what a link was
+scored by. The number of rows is bounded; the least promising links go first, which then keep the
+score they had.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ REUSED = 64
 """Free rows there must be before they are used again."""
 PREPARED = 4_096
 """Rows made ready at a time."""
-TOLD = 8
-"""Numbers kept with a row because they seldom change."""
+FEATURES = 25
+"""Features of a link (``link_features.PRIOR``)."""
 NEVER = -1
-"""Edition of what was told to a row before it was worked out."""
+"""Edition of a row whose features were never worked out."""
 
 NOTHING = -1.5
 """Evidence of a text that was never there: as low as evidence gets."""
@@ -64,12 +65,22 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "graph": (np.float32, 0, 0),
     "graph_success": (np.float32, 0, 0),
     "distance": (np.float32, 0, 99),
-    "told": (np.float64, TOLD, 0),
+    "features": (np.float32, FEATURES, 0),
     "edition": (np.int32, 0, NEVER),
 }
-TEXTS = ("anchor_terms", "url_terms")
-KEPT = tuple(name for name in _COLUMNS if name not in (*TEXTS, "told", "edition"))
-"""Columns saved as they are; what was told is worked out again."""
+RAISED = ("context", "heading", "main_heading", "block", "graph", "graph_success")
+"""What the best witness says counts."""
+GROUPS = {
+    "numbers": ("in_links", "distance", "context_sum", "boilerplate", "worth", *RAISED),
+    "places": ("host", "section", "folder", "shape", "way"),
+    "witnesses": ("pages", "lists", "paths"),
+    "terms": ("anchor_terms", "url_terms"),
+}
+"""Columns of one type that lie together, since they are needed together: a look-up of each alone
+costs as much as one of all."""
+TEXTS = GROUPS["terms"]
+KEPT = tuple(name for name in _COLUMNS if name not in (*TEXTS, "edition"))
+"""Columns saved as they are; what a judge tells is asked for again."""
 
 
 class Evidence:
@@ -91,6 +102,10 @@ class Evidence:
     def row(self, key: int) -> int | None:
         """Return the row of the URL called *key*."""
         return self._rows.get(key)
+
+    def waits(self, key: int) -> bool:
+        """Return whether a page has pointed to the URL called *key*."""
+        return key in self._rows
 
     def rows(self, keys: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the rows of the URLs called *keys*, and which of them are new."""
@@ -140,7 +155,7 @@ class Evidence:
         have = column[rows].tolist()
         # A row may come several times.
         held: dict[int, list[int]] = {}
-        changed = []
+        changed: dict[int, list[int]] = {}
         for row, slots, terms in zip(rows, have, texts, strict=True):
             slots = held.setdefault(row, slots)
             if slots[-1] >= 0:
@@ -149,16 +164,19 @@ class Evidence:
             for term in terms:
                 if term >= 0 and term not in slots:
                     slots[used] = term
+                    changed[row] = slots
                     used += 1
-                    changed.append(row)
                     if used == width:
                         break
         if changed:
-            column[changed] = [held[row] for row in changed]
+            column[list(changed)] = list(changed.values())
 
-    def raise_to(self, name: str, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
-        """Keep the highest value seen."""
-        np.maximum.at(self.column[name], rows, values.astype(np.float32))
+    def raise_to(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> None:
+        """Keep the highest values seen: *values* has a row for each of ``RAISED``."""
+        numbers = self.column["numbers"]
+        width = numbers.shape[1]
+        places = (rows * width + (width - len(RAISED)))[None, :] + np.arange(len(RAISED))[:, None]
+        np.maximum.at(numbers.reshape(-1), places.ravel(), values.ravel())
 
     def state(self) -> dict[str, Any]:
         """Return the best rows, ready for msgpack; words as stems."""
@@ -209,7 +227,16 @@ class Evidence:
         """Have room for *limit* rows; the system gives memory to those that are used only."""
         self.limit, self._ready = limit, 0
         for name, (kind, width, _) in _COLUMNS.items():
-            self.column[name] = np.zeros((limit, width) if width else limit, kind)
+            if not any(name in names for names in GROUPS.values()):
+                self.column[name] = np.zeros((limit, width) if width else limit, kind)
+        for group, names in GROUPS.items():
+            widths = [_COLUMNS[name][1] for name in names]
+            table = np.zeros((limit, sum(max(1, width) for width in widths)), _COLUMNS[names[0]][0])
+            self.column[group] = table
+            start = 0
+            for name, width in zip(names, widths, strict=True):
+                self.column[name] = table[:, start : start + width] if width else table[:, start]
+                start += max(1, width)
 
     def _prepare(self, size: int) -> None:
         """Have *size* rows as they are at the start."""

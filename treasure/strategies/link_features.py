@@ -12,14 +12,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treasure.ddc.judge import Judge
-from treasure.strategies.evidence import Evidence
-from treasure.strategies.rates import NamedTally, Tally
+from treasure.strategies.evidence import ANCHOR_TERMS, RAISED, WITNESSES, Evidence
+from treasure.strategies.rates import NamedTally, Tally, mean_life, mean_relevance
 from treasure.text import VOCABULARY, words
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,8 @@ ALL, OUTWARD = 0, 1
 _MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|ogg|mp3|mp4|pdf|zip|gz|tar|exe|webp)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NOISE = frozenset("htm html shtml php asp aspx jsp cgi index default www com org net".split())
-_ZERO = np.zeros(1, np.int32)
+_WITNESSED = (0, WITNESSES, 2 * WITNESSES)
+"""Where pages, lists and paths begin among the witnesses of a row."""
 _WITNESS_LIMIT = 1 << 18
 _LIST_LIMIT = 1 << 20
 
@@ -110,7 +112,8 @@ class Kinds:
     @property
     def expected(self) -> float:
         """Mean relevance of the crawl so far."""
-        return float(self.total.relevance(_ZERO, 0.1, 10.0)[0])
+        _, alive, relevance = self.total.counts_of(ALL)
+        return (relevance + 1.0) / (alive + 10.0)
 
 
 def place(
@@ -158,31 +161,43 @@ def _path_terms(paths: Sequence[str]) -> list[list[int]]:
     return [[VOCABULARY[word] for word in text[-8:] if word not in _NOISE] for text in spelled]
 
 
-def features(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: int) -> Floats:
-    """Return a row of features, in the order of ``PRIOR``, for each of *rows*.
+class Look(NamedTuple):
+    """What is known of some links now."""
+
+    features: Floats
+    """A row each, in the order of ``PRIOR``."""
+    life: Floats
+    """The chance that each leads to a page at all."""
+
+
+def look(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: int) -> Look:
+    """Return what is known of the links at *rows*.
 
     *edition* is the number of the judge's model: what it told of a row is asked for once.
     """
     column = evidence.column
-    stale = rows[column["edition"][rows] != edition]
+    kept = column["features"]
+    stale = rows[column["edition"].take(rows) != edition]
     if stale.size:
-        column["told"][stale] = _told(stale, evidence, kinds, judge)
+        kept[stale[:, None], _TOLD] = _told(stale, evidence, kinds, judge)
         column["edition"][stale] = edition
-    told = column["told"].take(rows, axis=0).T
-    in_links = np.maximum(column["in_links"].take(rows), 1.0)
-    values = {
-        "bias": 1.0,
-        "in_links": np.log(in_links),
-        "distance": np.minimum(column["distance"].take(rows), FARTHEST) / 2,
-        "context_mean": column["context_sum"].take(rows) / in_links,
-        "boilerplate": column["boilerplate"].take(rows) / in_links,
-        **dict(zip(TOLD, told, strict=True)),
-        **dict(zip(RATES, _rates(rows, evidence, kinds), strict=True)),
-    }
-    table = np.empty((len(PRIOR), rows.size))
-    for place_, name in enumerate(PRIOR):
-        table[place_] = values[name] if name in values else column[name].take(rows)
-    return table.T
+    table = kept.take(rows, axis=0).T.astype(np.float64)
+    in_links, distance, context_sum, boilerplate, _, *raised = column["numbers"].take(rows, 0).T
+    in_links = np.maximum(in_links, 1.0)
+    rates, life = _outcomes(rows, evidence, kinds)
+    values = (
+        1.0,
+        np.log(in_links),
+        np.minimum(distance, FARTHEST) / 2,
+        context_sum / in_links,
+        boilerplate / in_links,
+        *raised,
+        *rates,
+    )
+    for place_, value in zip(_CHANGING, values, strict=True):
+        table[place_] = value
+    kept[rows] = table.T
+    return Look(table.T, life)
 
 
 TOLD = (
@@ -198,17 +213,22 @@ TOLD = (
 """Features that only a new witness or a new model of the judge changes."""
 RATES = ("host", "section", "folder", "path", "hub", "siblings")
 """Features that any outcome may change."""
+_COUNTED = ("bias", "in_links", "distance", "context_mean", "boilerplate")
+_PLACES = {name: place for place, name in enumerate(PRIOR)}
+_TOLD = [_PLACES[name] for name in TOLD]
+_CHANGING = [_PLACES[name] for name in (*_COUNTED, *RAISED, *RATES)]
 
 
 def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
     """Return the features called ``TOLD``, worked out anew."""
     column = evidence.column
-    pages = column["pages"].take(rows, axis=0)
+    pages = column["witnesses"].take(rows, axis=0)[:, :WITNESSES]
     seen = pages >= 0
     relevance = np.where(seen, kinds.page_relevance.take(pages, mode="wrap"), 0.0)
     total = relevance @ np.ones(pages.shape[1])
-    anchors, urls = (column[name].take(rows, axis=0) for name in ("anchor_terms", "url_terms"))
-    dewey, dewey_other = judge.dewey_evidence(np.concatenate([anchors, urls], axis=1))
+    terms = column["terms"].take(rows, axis=0)
+    anchors, urls = terms[:, :ANCHOR_TERMS], terms[:, ANCHOR_TERMS:]
+    dewey, dewey_other = judge.dewey_evidence(terms)
     return np.stack(
         [
             total / (np.maximum(seen.sum(axis=1), 1) + 0.5),
@@ -224,47 +244,41 @@ def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
     )
 
 
-def _rates(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
-    """Return the features called ``RATES``, a row each."""
+def _outcomes(rows: Rows, evidence: Evidence, kinds: Kinds) -> tuple[Floats, Floats]:
+    """Return the features called ``RATES``, a row each, and the chance that links are alive."""
     column = evidence.column
+    host, section, folder, shape, way = column["places"].take(rows, axis=0).T
+    witnesses = column["witnesses"].take(rows, axis=0)
+    pages, lists, paths = (witnesses[:, at : at + WITNESSES] for at in _WITNESSED)
+    sections, folders = kinds.sections.counts(section), kinds.folders.counts(folder)
+    linking = kinds.pages.counts(pages)
     expected = max(LEAST_EXPECTED, kinds.expected)
-    hub = kinds.pages.relevance(column["pages"].take(rows, axis=0), expected, 3.0)
+    hub = mean_relevance(linking, expected, 3.0)
     rates = np.stack(
         [
-            kinds.hosts.relevance(column["host"].take(rows), expected, 2.0),
-            kinds.sections.relevance(column["section"].take(rows), expected, 2.0),
-            kinds.folders.relevance(column["folder"].take(rows), expected, 2.0),
-            kinds.paths.relevance(column["paths"].take(rows, axis=0), expected, 2.0),
+            kinds.hosts.relevance(host, expected, 2.0),
+            mean_relevance(sections, expected, 2.0),
+            mean_relevance(folders, expected, 2.0),
+            kinds.paths.relevance(paths, expected, 2.0),
             hub,
-            kinds.lists.relevance(column["lists"].take(rows, axis=0), hub, 2.0),
+            kinds.lists.relevance(lists, hub, 2.0),
         ]
     )
-    return _log_odds(rates) - _log_odds(np.array(expected))
-
-
-def life(rows: Rows, evidence: Evidence, kinds: Kinds) -> Floats:
-    """Return the chance that each link leads to a page at all."""
-    column = evidence.column
     chance = np.where(column["media"].take(rows), MEDIA_LIFE, LIFE)
-    for tally, name in (
-        (kinds.sections, "section"),
-        (kinds.folders, "folder"),
-        (kinds.shapes, "shape"),
-    ):
-        np.minimum(chance, tally.life(column[name].take(rows), LIFE, 1.0), out=chance)
+    for counts in (sections, folders, kinds.shapes.counts(shape)):
+        np.minimum(chance, mean_life(counts, LIFE, 1.0), out=chance)
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
     sharpened = chance * chance / LIFE
     # Links out of a host live as the others of their page do; of a page nobody knows, as those of
     # its host; of a host nobody knows, as all that lead out of one.
-    outward = kinds.total.life(np.array([OUTWARD]), LIFE, 2.0)
-    of_host = kinds.ways.life(column["way"].take(rows), outward, 2.0)
-    of_page = kinds.pages.life(column["pages"].take(rows, axis=0), of_host, 2.0)
-    leads_out = column["way"].take(rows) >= 0
-    living: Floats = np.where(leads_out, np.minimum(sharpened, of_page), sharpened)
-    return living
+    fetched, alive, _ = kinds.total.counts_of(OUTWARD)
+    of_host = kinds.ways.life(way, (alive + 2.0 * LIFE) / (fetched + 2.0), 2.0)
+    of_page = mean_life(linking, of_host, 2.0)
+    life: Floats = np.where(way >= 0, np.minimum(sharpened, of_page), sharpened)
+    return _log_odds(rates) - _log_odds(expected), life
 
 
-def _log_odds(rate: Floats) -> Floats:
+def _log_odds(rate: Floats | float) -> Floats:
     bounded = np.clip(rate, 0.002, 0.998)
     odds: Floats = np.log(bounded / (1.0 - bounded))
     return odds

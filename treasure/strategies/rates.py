@@ -59,27 +59,26 @@ class Tally:
 
     def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the mean relevance behind *kinds*; a row of several counts them together."""
-        return self._rate(kinds, RELEVANCE, ALIVE, expected, strength)
+        return mean_relevance(self.counts(kinds), expected, strength)
 
     def life(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the share of fetches behind *kinds* that gave a page."""
-        return self._rate(kinds, ALIVE, FETCHED, expected, strength)
+        return mean_life(self.counts(kinds), expected, strength)
 
     def fetched(self, kinds: Ids) -> Floats:
         """Return how many fetches each of *kinds* rests on."""
-        fetched: Floats = self._counts[FETCHED].take(kinds, mode="wrap")
+        fetched: Floats = self.counts(kinds)[FETCHED]
         return fetched
 
-    def _rate(
-        self, kinds: Ids, part: int, whole: int, expected: Floats | float, strength: float
-    ) -> Floats:
-        parts = self._counts[part].take(kinds, mode="wrap")
-        wholes = self._counts[whole].take(kinds, mode="wrap")
-        if kinds.ndim == 2:
-            each = np.ones(kinds.shape[1])
-            parts, wholes = parts @ each, wholes @ each
-        rate: Floats = (parts + strength * expected) / (wholes + strength)
-        return rate
+    def counts(self, kinds: Ids) -> Floats:
+        """Return three counts of each of *kinds*, or of each row of several together."""
+        counts: Floats = self._counts.take(kinds, axis=1)
+        return counts @ np.ones(kinds.shape[1]) if kinds.ndim == 2 else counts
+
+    def counts_of(self, kind: int) -> list[float]:
+        """Return the three counts of one kind."""
+        counts: list[float] = self._counts[:, kind].tolist()
+        return counts
 
     def state(self) -> dict[str, Any]:
         """Return the counts, ready for msgpack."""
@@ -91,6 +90,18 @@ class Tally:
         self.size = state["size"]
         counts = np.frombuffer(state["counts"], np.float64).reshape(3, -1)
         self._counts[:, : counts.shape[1]] = counts
+
+
+def mean_relevance(counts: Floats, expected: Floats | float, strength: float) -> Floats:
+    """Return the mean relevance that ``counts`` tell."""
+    rate: Floats = (counts[RELEVANCE] + strength * expected) / (counts[ALIVE] + strength)
+    return rate
+
+
+def mean_life(counts: Floats, expected: Floats | float, strength: float) -> Floats:
+    """Return the share of fetches that gave a page."""
+    rate: Floats = (counts[ALIVE] + strength * expected) / (counts[FETCHED] + strength)
+    return rate
 
 
 class NamedTally(Tally):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -34,8 +34,8 @@ from treasure.strategies.link_features import (
     OUTWARD,
     PRIOR,
     Kinds,
-    features,
-    life,
+    Look,
+    look,
     place,
 )
 from treasure.strategies.link_model import LinkModel
@@ -47,12 +47,12 @@ from treasure.urls import host_of, url_key
 
 REMEMBERED = 300_000
 """Fetched URLs whose outcome still speaks for pages that link to them."""
-SLICE = 256
-"""Links re-scored with every page in turn, at most."""
+RESCORE = 4
+"""Pages after which a part of the queue is re-scored: many links at once cost less each."""
+SLICE, HEAD = 512, 256
+"""Links re-scored then: a slice of the queue, the next one each time, and the best of all."""
 ROUND = 10
-"""Pages in which the whole queue is re-scored, unless it is longer than 10 slices."""
-HEAD, HEAD_EVERY = 256, 4
-"""Best links of the queue, all re-scored every few pages."""
+"""Pages in which the whole queue is re-scored, unless it is too long for that."""
 BEST = 96
 """Links at the head of the queue whose scores are kept exact."""
 MOVED = 0.05
@@ -67,8 +67,20 @@ LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
 GIVEN_WORTH = 0.3
 """What is left of the score of a page that was given as an example: it is known already."""
-TEXTS = ("context", "heading", "main_heading", "block")
-"""What a page says around a link."""
+TEXTS = 4
+"""Texts of a page around a link: context, heading, main heading, block."""
+
+
+class _Ahead(NamedTuple):
+    """The links of a page, and which of them are not fetched yet."""
+
+    links: Sequence[Link]
+    places: list[int]
+    """Which of them are ahead of us."""
+    ahead: list[Link]
+    new: list[int]
+    """Which of those ahead no page has pointed to before."""
+    fresh: list[Link]
 
 
 class Treasure(Strategy):
@@ -111,8 +123,8 @@ class Treasure(Strategy):
         self._models: Sequence[PageModel] = ()
         self._edition = 0
         """Counts the judge's models."""
-        self._ahead: tuple[Sequence[Link], list[int], list[Link]] | None = None
-        """The links last asked about, and which of them were not fetched yet."""
+        self._ahead: _Ahead | None = None
+        """The links last asked about."""
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
         self._cursor = 0
@@ -123,7 +135,7 @@ class Treasure(Strategy):
         self._nodes: NDArray[np.int64] | None = None
         self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
         for page in brief.examples:
-            self._witness(page, 1.0, 0.0, page.links)
+            self._witness(page, 1.0, 0.0, self._looked_at(page.links))
 
     # -- learning
 
@@ -137,19 +149,17 @@ class Treasure(Strategy):
             self._outcomes[url_key(arrival.page.url)] = relevance
         row = self.evidence.row(key)
         self._distance = 1.0
-        due = self._due()
-        if row is None:
-            due_values = self._features(due)
-        else:
-            self._distance = float(self.evidence.column["distance"][row])
-            both = self._features(np.append(due, row))
-            due_values, values = both[:-1], both[-1]
+        if row is not None:
+            column = self.evidence.column
+            self._distance = float(column["distance"][row])
+            # As they were when it was scored last, before its outcome was counted.
+            values = self._used * column["features"][row]
             self.model.add(values, relevance)
             self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
         self.searching.fetched(on_topic=arrival.verdict.on_topic)
-        self._advance(due, due_values)
+        self._advance()
 
     def failed(self, url: str) -> None:
         """Take in that a link led nowhere: its kind counts as less alive."""
@@ -161,8 +171,7 @@ class Treasure(Strategy):
         if row is not None:
             self._count(row, 0.0, alive=False)
             self.evidence.drop(key)
-        due = self._due()
-        self._advance(due, self._features(due))
+        self._advance()
 
     def _count(self, row: int, relevance: float, *, alive: bool) -> None:
         column, kinds = self.evidence.column, self.kinds
@@ -184,30 +193,35 @@ class Treasure(Strategy):
 
     # -- scoring
 
-    def unfetched(self, links: Sequence[Link]) -> Sequence[Link]:
-        """Return the links that were not fetched yet, as far as we remember."""
-        if self._ahead is None or self._ahead[0] is not links:
+    def fresh(self, links: Sequence[Link]) -> Sequence[Link]:
+        """Return the links that no page has pointed to before, as far as we remember."""
+        return self._looked_at(links).fresh
+
+    def _looked_at(self, links: Sequence[Link]) -> _Ahead:
+        if self._ahead is None or self._ahead.links is not links:
             done, dead = self._outcomes, self._dead
             keys = [url_key(link.url) for link in links]
-            ahead = [at for at, key in enumerate(keys) if key not in done and key not in dead]
-            self._ahead = links, ahead, [links[at] for at in ahead]
-        return self._ahead[2]
+            places = [at for at, key in enumerate(keys) if key not in done and key not in dead]
+            ahead = [links[at] for at in places]
+            waits = self.evidence.waits
+            new = [at for at, place in enumerate(places) if not waits(keys[place])]
+            self._ahead = _Ahead(links, places, ahead, new, [ahead[at] for at in new])
+        return self._ahead
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Hear the page as a witness for its links, and score them by all that is known."""
         relevance = firm(arrival.verdict.relevance)
         distance = 0.0 if arrival.verdict.on_topic else self._distance
-        self.unfetched(links)
-        assert self._ahead is not None
-        _, places, ahead = self._ahead
-        rows = self._witness(arrival.page, relevance, distance, ahead)
+        looked = self._looked_at(links)
+        places = looked.places
+        rows = self._witness(arrival.page, relevance, distance, looked)
         column = self.evidence.column
         self._measured = None
         scores = np.full(len(links), FLOOR)
         if rows.size:
             touched = np.array(list(dict.fromkeys(rows.tolist())), np.int64)
-            values = self._features(touched)
-            column["score"][touched] = column["sent"][touched] = self._chance(touched, values)
+            known = self._look(touched)
+            column["score"][touched] = column["sent"][touched] = self._chance(touched, known)
             scores[places] = column["score"][rows]
             nodes = None
             if self._nodes is not None:
@@ -217,7 +231,7 @@ class Treasure(Strategy):
                 tuple(PRIOR),
                 self.model.weights.copy(),
                 column["key"][touched],
-                values,
+                known.features,
                 nodes,
             )
         return scores.tolist()
@@ -232,9 +246,10 @@ class Treasure(Strategy):
         return changed
 
     def _witness(
-        self, page: Page, relevance: float, distance: float, links: Sequence[Link]
+        self, page: Page, relevance: float, distance: float, looked: _Ahead
     ) -> NDArray[np.int64]:
-        """Write down what *page* says of its *links*; return the row of each."""
+        """Write down what *page* says of its links ahead; return the row of each."""
+        links = looked.ahead
         if not links:
             return np.empty(0, np.int64)
         evidence, kinds = self.evidence, self.kinds
@@ -248,12 +263,12 @@ class Treasure(Strategy):
             evidence.column["worth"][given] = GIVEN_WORTH
         blocks = [page.blocks[link.block] for link in links]
         texts = self._texts(page, links, blocks)
-        graph, success = self._graph(page, links)
+        graph, success = self._graph(page, looked)
         column = evidence.column
         rows = np.array(listed, np.int64)
+        slots = column["in_links"][rows].astype(np.int64) % WITNESSES
         # A page is one witness for a URL, however often it links to it.
         once, first = np.unique(rows, return_index=True)
-        slots = column["in_links"][rows].astype(np.int64) % WITNESSES
         column["in_links"][once] += 1
         column["pages"][once, slots[first]] = number
         column["context_sum"][once] += texts[0][first]
@@ -261,10 +276,7 @@ class Treasure(Strategy):
         column["lists"][rows, slots] = [lists[block.whole] for block in blocks]
         paths = [kinds.paths.number(f"{host} {link.tag_path}") for link in links]
         column["paths"][rows, slots] = paths
-        for name, values in zip(TEXTS, texts, strict=True):
-            evidence.raise_to(name, rows, values)
-        evidence.raise_to("graph", rows, graph)
-        evidence.raise_to("graph_success", rows, success)
+        evidence.raise_to(rows, np.vstack((texts, graph, success), dtype=np.float32))
         column["distance"][once] = np.minimum(column["distance"][once], distance + 1)
         column["edition"][once] = NEVER
         terms = page.terms.tolist()
@@ -316,51 +328,51 @@ class Treasure(Strategy):
             ]
         )
         values = self.judge.span_evidence(page, spans[0::2].ravel(), spans[1::2].ravel())
-        return values.reshape(len(TEXTS), len(links)).astype(np.float32)
+        return values.reshape(TEXTS, len(links)).astype(np.float32)
 
-    def _graph(
-        self, page: Page, links: Sequence[Link]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how near to a target the T-Graph sees each link, and how that went before."""
+    def _graph(self, page: Page, looked: _Ahead) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how near to a target the T-Graph sees each link, and how that went before.
+
+        It is asked about the first place only at which a link is met.
+        """
         graph = self.brief.graph
         self._nodes = None
+        nearness, success = np.zeros((2, len(looked.ahead)))
         if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
-            return np.zeros(len(links)), np.zeros(len(links))
-        matches = graph.match(page, links)
-        self._nodes = matches.node
-        nearness = matches.best / np.maximum(matches.distance, 1)
-        return nearness, np.where(matches.node >= 0, matches.success, 0.0)
+            return nearness, success
+        matches = graph.match(page, looked.fresh)
+        self._nodes = np.full(len(looked.ahead), -1)
+        self._nodes[looked.new] = matches.node
+        nearness[looked.new] = matches.best / np.maximum(matches.distance, 1)
+        success[looked.new] = np.where(matches.node >= 0, matches.success, 0.0)
+        return nearness, success
 
-    def _features(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _look(self, rows: NDArray[np.int64]) -> Look:
         if self.judge.models is not self._models:
             self._models = self.judge.models
             self._edition += 1
-        matrix: NDArray[np.float64] = self._used * features(
-            rows, self.evidence, self.kinds, self.judge, self._edition
-        )
-        return matrix
+        known = look(rows, self.evidence, self.kinds, self.judge, self._edition)
+        return known if self._used.all() else known._replace(features=self._used * known.features)
 
-    def _chance(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores of *rows*, whose features are *values*."""
-        chance = self.model.probability(values)
+    def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
+        """Return the scores of *rows*."""
+        chance = self.model.probability(known.features)
         chance = chance + self.searching.gain(rows) * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
-        scores: NDArray[np.float64] = chance * worth * life(rows, self.evidence, self.kinds)
+        scores: NDArray[np.float64] = chance * worth * known.life
         return np.clip(scores, LEAST, 1.0)
 
     # -- keeping the queue in order
 
     def _due(self) -> NDArray[np.int64]:
-        """Return the links to re-score now: the next slice of the queue, at times its head."""
+        """Return the links to re-score now: the head of the queue and the next slice of it."""
         size = self.evidence.size
-        step = min(SLICE, max(64, -(-size // ROUND)))
+        step = min(SLICE, max(256, -(-size * RESCORE // ROUND)))
         if self._cursor >= size:
             self._cursor = 0
         rows = self.evidence.live(self._cursor, self._cursor + step)
         self._cursor += step
-        if self._arrivals % HEAD_EVERY == 0 and len(self.evidence) > step:
-            rows = np.append(rows, self._head())
-        return rows
+        return np.append(rows, self._head()) if len(self.evidence) > step else rows
 
     def _head(self) -> NDArray[np.int64]:
         """Return the best links, and note how good they must be."""
@@ -377,20 +389,16 @@ class Treasure(Strategy):
         self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
         return head
 
-    def _advance(self, due: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        """Refit when it is time, and re-score a slice of the queue.
-
-        Its features were looked up with those of the link that arrived: they know all outcomes but
-        the last.
-        """
+    def _advance(self) -> None:
+        """Refit when it is time, and every few pages re-score a part of the queue."""
         self._arrivals += 1
         if self.learning and self._arrivals % max(REFIT, self.model.size // REFIT_SHARE) == 0:
             self.model.refit()
-        alive = self.evidence.column["alive"][due]
-        rows = due[alive]
-        if rows.size:
-            self.evidence.column["score"][rows] = self._chance(rows, values[alive])
-        self._pass_on(rows)
+        if self._arrivals % RESCORE == 0:
+            rows = self._due()
+            if rows.size:
+                self.evidence.column["score"][rows] = self._chance(rows, self._look(rows))
+                self._pass_on(rows)
 
     def _pass_on(self, rows: NDArray[np.int64]) -> None:
         column = self.evidence.column
@@ -420,18 +428,18 @@ class Treasure(Strategy):
         if row is None:
             return {}
         rows = np.array([row])
-        values = self._features(rows)[0]
+        known = self._look(rows)
         column = self.evidence.column
         return {
-            "score": float(self._chance(rows, values[None, :])[0]),
-            "chance_on_topic": float(self.model.probability(values[None, :])[0]),
-            "chance_alive": float(life(rows, self.evidence, self.kinds)[0]),
+            "score": float(self._chance(rows, known)[0]),
+            "chance_on_topic": float(self.model.probability(known.features)[0]),
+            "chance_alive": float(known.life[0]),
             "widened": self.searching.widened,
             "gain_of_searching": float(self.searching.gain(rows)[0]),
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
-            "features": self._parts(values),
+            "features": self._parts(known.features[0]),
         }
 
     def _parts(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
