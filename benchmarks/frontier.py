@@ -5,8 +5,8 @@
 
 Each row is a process of its own: it fills the frontier, measures pushes and takes at that size,
 then kills itself with SIGKILL; another process opens what is left. A take is take, landing and
-acknowledgement, durable as in a crawl. The last column compares takes with those of the yardstick
-(Scrapy's JOBDIR queue, in the same run): on a noisy machine, believe the ratios.
+acknowledgement, durable as in a crawl. The last columns compare with the yardstick (Scrapy's JOBDIR
+queue, in the same run). On a noisy machine, believe the ratios and the CPU time of the caller.
 """
 
 from __future__ import annotations
@@ -103,12 +103,13 @@ def fill(kind: str, place: str, count: int) -> dict[str, float]:
         spent += time.perf_counter() - before
     filled = time.perf_counter() - began
     more = list(links(30_000, start=count))
-    before = time.perf_counter()
+    before, cpu = time.perf_counter(), time.thread_time()
     for batch in more:
         frontier.push(batch)
     pushes = 30_000 / (time.perf_counter() - before)
-    keys, now = [], 0.0
-    before = time.perf_counter()
+    push_cpu = (time.thread_time() - cpu) / 30_000
+    now = 0.0
+    before, cpu = time.perf_counter(), time.thread_time()
     for _ in range(TAKES):
         lease = frontier.take(now)
         while lease is None:
@@ -117,8 +118,8 @@ def fill(kind: str, place: str, count: int) -> dict[str, float]:
         now += 0.001
         frontier.landed(lease.key, now)
         frontier.acknowledge([lease.key])
-        keys.append(lease.key)
     takes = TAKES / (time.perf_counter() - before)
+    take_cpu = (time.thread_time() - cpu) / TAKES
     scores = {url_key(e.url): e.score * 0.9 for e in frontier.peek(1_000)}
     before = time.perf_counter()
     frontier.rescore(scores)
@@ -127,7 +128,9 @@ def fill(kind: str, place: str, count: int) -> dict[str, float]:
         "fill_per_s": count / spent,
         "fill_seconds": filled,
         "push_per_s": pushes,
+        "push_cpu_us": 1e6 * push_cpu,
         "take_per_s": takes,
+        "take_cpu_us": 1e6 * take_cpu,
         "rescore_per_s": rescores,
         "rss_mb": rss_mb(),
         "peak_mb": peak_mb(),
@@ -285,7 +288,9 @@ COLUMNS = [
     ("home", "home", "{}"),
     ("links", "links", "{:,}"),
     ("push_per_s", "push/s", "{:,.0f}"),
+    ("push_cpu_us", "CPU us", "{:.0f}"),
     ("take_per_s", "take/s", "{:,.0f}"),
+    ("take_cpu_us", "CPU us", "{:.0f}"),
     ("rescore_per_s", "rescore/s", "{:,.0f}"),
     ("rss_mb", "RSS MB", "{:.0f}"),
     ("server_mb", "server MB", "{:.0f}"),
