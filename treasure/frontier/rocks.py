@@ -381,9 +381,11 @@ def _column(cache: Cache, *, bloom: bool) -> Options:
     # the filter of a full file is larger than a part, so each look-up would read it anew.
     blocks.set_block_cache(cache)
     blocks.set_format_version(5)
-    if bloom:
-        blocks.set_bloom_filter(10, False)
     options = Options(raw_mode=True)
+    if bloom:  # most look-ups are of links that nobody knows
+        blocks.set_bloom_filter(10, False)
+        options.set_memtable_whole_key_filtering(True)
+        options.set_memtable_prefix_bloom_ratio(0.05)
     options.set_block_based_table_factory(blocks)
     options.set_write_buffer_size(32_000_000)
     options.set_compression_type(DBCompressionType.lz4())
