@@ -17,7 +17,7 @@ import logging
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
 from treasure.frontier.outside import Host, Out, Outside
 from treasure.frontier.packing import finite
+from treasure.frontier.queues import Queues
 from treasure.frontier.rocks import Batch, Shelf
 from treasure.frontier.rows import (
     Counters,
@@ -35,7 +36,6 @@ from treasure.frontier.rows import (
     State,
     Tried,
     arrival_of,
-    order_of,
     place_of,
     unpack_link,
     unpack_state,
@@ -87,6 +87,7 @@ class EmbeddedFrontier:
         self._counted = 0
         """The arrival at which the counts of all hosts were written."""
         self._shelf = Shelf(Path(folder))
+        self._queues = Queues(self._shelf, self._outside)
         try:
             self._load()
         except BaseException:
@@ -132,8 +133,8 @@ class EmbeddedFrontier:
         host = self._turns.draw(now, self._random) if explored else self._turns.choose(now)
         if host is None or host.top is None:
             return None
-        rank = self._drawn(host) if explored else host.top
-        key, state, top = self._next(host, rank)
+        rank = self._queues.draw(host, self._random) if explored else host.top
+        key, state, top = self._queues.take(host, rank)
         attempts = self._attempts(key)
         lease = Lease(
             key,
@@ -239,7 +240,7 @@ class EmbeddedFrontier:
 
     def peek(self, count: int) -> list[Entry]:
         """Return the best links, best first, as ranked now (hosts' delays left aside)."""
-        waiting = (self._waiting(host, host.top or b"") for host in self._turns.best(count))
+        waiting = (self._queues.waiting(host) for host in self._turns.best(count))
         best = heapq.merge(*waiting, key=lambda found: found[1].rank)
         return [
             replace(self._shelf.entry(state), score=state.score) for _, state in islice(best, count)
@@ -315,39 +316,11 @@ class EmbeddedFrontier:
             self._outside.park(key, parked[key].not_before - self._wall)
             host.queued -= 1
             if state.rank == host.top:
-                self._turns.ranked(host, self._best(host))
-
-    def _waiting(self, host: Host, start: bytes = b"") -> Iterator[tuple[int, State]]:
-        """Yield key and state of the host's links that are not out, best first."""
-        out = self._outside.ranks(host)
-        for place, raw in self._shelf.links(host.number, start):
-            if place[4:] not in out:
-                yield unpack_link(place, raw)
-
-    def _next(self, host: Host, rank: bytes) -> tuple[int, State, bytes | None]:
-        """Return the key and state of the link at *rank*, and the host's best rank without it."""
-        waiting = self._waiting(host, rank)
-        key, state = next(waiting)
-        if rank != host.top:
-            return key, state, host.top
-        return key, state, next((state.rank for _, state in waiting), None)
-
-    def _best(self, host: Host) -> bytes | None:
-        """Return the rank of the host's best link that is not out, from its best so far on."""
-        return next((state.rank for _, state in self._waiting(host, host.top or b"")), None)
+                self._turns.ranked(host, self._queues.best(host))
 
     def _attempts(self, key: int) -> int:
         tried = self._tried.get(key)
         return tried.attempts if tried is not None else 0
-
-    def _drawn(self, host: Host) -> bytes:
-        """Return a rank of the host's links: the next below a random one."""
-        best, worst = host.top, self._shelf.last_rank(host.number)
-        assert best is not None
-        assert worst is not None
-        first, last = order_of(best), order_of(worst)
-        drawn = place_of(host.number, first + self._random.random() * (last - first), 0)
-        return next((state.rank for _, state in self._waiting(host, max(best, drawn[4:]))), best)
 
     # -- writing
 
@@ -422,8 +395,7 @@ class EmbeddedFrontier:
         """Return the best rank of *host* once *change* is written."""
         top = host.top
         if top in change.removed:
-            ranks = (state.rank for _, state in self._waiting(host, top))
-            top = next((rank for rank in ranks if rank not in change.removed), None)
+            top = self._queues.best(host, without=change.removed)
         added = min(change.added, default=None)
         return added if top is None or (added is not None and added < top) else top
 
