@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -143,6 +144,9 @@ class Model:
         for link in self.links.values():
             if link.state != "parked":
                 link.state, link.under_way = "queued", False
+
+    def sizes(self) -> Counter[str]:
+        return Counter(self.links[key].host for key in self.waiting())
 
     def counts(self) -> Counts:
         leased = sum(link.state == "leased" for link in self.links.values())

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.frontier.model import Model
+from treasure.frontier import embedded
 from treasure.frontier.base import Entry, Frontier, Policy
 from treasure.frontier.embedded import EmbeddedFrontier
 from treasure.frontier.memory import MemoryFrontier
@@ -39,7 +41,8 @@ def home(kind: str, policy: Policy, redis_url: str) -> Iterator[Opener]:
     if kind == "embedded":
         memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # opening waits for disks
         folder = Path(tempfile.mkdtemp(prefix="frontier-", dir=memory))
-        yield lambda: EmbeddedFrontier(folder, policy)
+        with mock.patch.object(embedded, "BEHIND_ARRIVALS", 4):
+            yield lambda: EmbeddedFrontier(folder, policy)
         shutil.rmtree(folder, ignore_errors=True)
         return
     job = f"contract-{uuid.uuid4().hex}"
@@ -369,6 +372,10 @@ class FrontierMachine(RuleBasedStateMachine):
         ]
         assert self.frontier.peek(4) == expected[:4]
         assert self.frontier.peek(100) == expected
+
+    @rule()
+    def sizes(self) -> None:
+        assert dict(self.frontier.hosts(100)) == self.model.sizes()
 
     @precondition(lambda self: self.kind != "memory")
     @rule()
