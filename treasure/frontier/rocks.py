@@ -356,7 +356,7 @@ def _options() -> Options:
     options.set_db_write_buffer_size(WRITE_BUFFER_BYTES)
     options.set_max_total_wal_size(4 * WRITE_BUFFER_BYTES)
     # A file that is opened again reads its index and filter again. Ten million links are in 110
-    # files; beyond 60 million, or where a process may have 1,024 files, opening some again is right.
+    # files; a process often may have no more than 1,024.
     options.set_max_open_files(600)
     options.set_max_background_jobs(2)
     options.set_keep_log_file_num(3)
