@@ -24,7 +24,7 @@ OTHER_WORDS = "city river council market tower museum street harbour bridge fest
 
 
 def url(name: str) -> str:
-    return f"{HOST}{name}.htm"
+    return name if name.startswith("http://") else f"{HOST}{name}.htm"
 
 
 def page(name: str, *paragraphs: str, title: str = "") -> Page:

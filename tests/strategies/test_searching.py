@@ -9,6 +9,7 @@ import pytest
 from tests.strategies.small_web import arrival, brief, page, url
 from tests.strategies.test_treasure import BIRD, CITY, fetch
 from treasure.strategies.treasure import Treasure
+from treasure.urls import url_key
 
 
 def test_it_widens_when_the_harvest_collapses_and_says_so(
@@ -59,6 +60,42 @@ def test_a_host_that_kept_no_promise_is_believed_less() -> None:
     assert later[url("a/5")] < 0.7 * first[url("a/0")]
 
 
+def test_scouts_go_to_front_pages_of_new_hosts_until_something_is_found() -> None:
+    strategy, far = Treasure(brief()), "[http://other.test/deep/page.html|x]"
+    front = "[http://third.test/|y] [http://fourth.test/a/b.html|z]"
+    fetch(strategy, arrival(page("Seed", f"{CITY} {far} {front}"), 0.0))
+    told: dict[int, float] = {}
+    for n in range(20):
+        fetch(strategy, arrival(page(f"Bad{n}", CITY), 0.0))
+        told |= {key: score for key, score in strategy.rescored().items() if score == 1.0}
+    scouts = list(told)
+    assert scouts[0] == url_key("http://third.test/")
+    assert set(scouts[1:]) == {
+        url_key("http://other.test/deep/page.html"),
+        url_key("http://fourth.test/a/b.html"),
+    }
+    assert strategy.explain("http://third.test/")["scout"]
+
+
+def test_no_scouts_where_the_harvest_is_good() -> None:
+    strategy = Treasure(brief())
+    for n in range(30):
+        fetch(strategy, arrival(page(f"Good{n}", f"{BIRD} [http://h{n}.test/|x]"), 1.0))
+    strategy.rescored()
+    for n in range(30, 90):
+        fetch(strategy, arrival(page(f"Good{n}", BIRD), 1.0))
+    sent = strategy.evidence.column["scout"][strategy.evidence.live()]
+    assert sent.sum() <= 2
+
+
+def test_a_promise_is_not_diluted_by_other_names_of_the_page() -> None:
+    strategy = Treasure(brief())
+    alone = fetch(strategy, arrival(page("One", f"{CITY} [a/1|owls and other birds]"), 0.0))
+    fetch(strategy, arrival(page("Two", f"{CITY} [b/1|owls and other birds]"), 0.0))
+    later = fetch(strategy, arrival(page("Three", f"{CITY} [b/1|council tax in town]"), 0.0))
+    assert later[url("b/1")] > 0.6 * alone[url("a/1")]
+
+
 def test_what_was_seen_of_the_harvest_is_kept() -> None:
     strategy = Treasure(brief())
     for n in range(30):
@@ -69,3 +106,17 @@ def test_what_was_seen_of_the_harvest_is_kept() -> None:
     again.restore(strategy.state())
     assert again.searching.state() == strategy.searching.state()
     assert again.searching.widened
+
+
+def test_dead_links_out_of_a_host_say_nothing_of_links_within_it_nor_these_of_them() -> None:
+    strategy = Treasure(brief())
+    links = " ".join(f"[http://gone{n}.test/|bird]" for n in range(6))
+    inside = " ".join(f"[here/{n}|bird]" for n in range(6))
+    first = fetch(strategy, arrival(page("Seed", f"{BIRD} {links} {inside}"), 1.0))
+    for n in range(5):
+        strategy.failed(f"http://gone{n}.test/")
+        fetch(strategy, arrival(page(f"here/{n}", BIRD), 1.0))
+    out, within = (strategy.explain(u) for u in ("http://gone5.test/", url("here/5")))
+    assert first["http://gone5.test/"] > 0.3
+    assert out["chance_alive"] < 0.3
+    assert within["chance_alive"] > 0.9

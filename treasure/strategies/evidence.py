@@ -43,12 +43,14 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "alive": (np.bool_, 0, 0),
     "score": (np.float64, 0, 0),
     "sent": (np.float64, 0, 0),
+    "scout": (np.bool_, 0, 0),
     "host": (np.int32, 0, -1),
     "section": (np.int32, 0, -1),
     "folder": (np.int32, 0, -1),
     "shape": (np.int32, 0, -1),
     "way": (np.int32, 0, -1),
     "media": (np.bool_, 0, 0),
+    "front": (np.bool_, 0, 0),
     "worth": (np.float32, 0, 1),
     "in_links": (np.float32, 0, 0),
     "pages": (np.int32, WITNESSES, -1),
@@ -140,7 +142,7 @@ class Evidence:
         row = self._rows.pop(key, None)
         if row is not None:
             self.column["alive"][row] = False
-            self.column["score"][row] = -1.0
+            self.column["score"][row] = self.column["sent"][row] = -1.0
             self._free.append(row)
 
     def live(self, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:

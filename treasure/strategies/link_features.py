@@ -79,6 +79,8 @@ ALL, OUTWARD = 0, 1
 
 _MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|ogg|mp3|mp4|pdf|zip|gz|tar|exe|webp)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FRONT = frozenset({"", "index", "home", "default", "main", "welcome", "contents"})
+"""Names of pages that open a site or a section."""
 _NOISE = frozenset("htm html shtml php asp aspx jsp cgi index default www com org net".split())
 _WITNESSED = (0, WITNESSES, 2 * WITNESSES)
 """Where pages, lists and paths begin among the witnesses of a row."""
@@ -91,6 +93,8 @@ class Kinds:
     """Outcomes by kind of link."""
 
     hosts: NamedTally = field(default_factory=lambda: NamedTally(100_000))
+    promises: Tally = field(default_factory=lambda: Tally(100_000))
+    """Links whose anchors promised much, by the host they lead to; numbered as ``hosts``."""
     sections: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     folders: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     shapes: NamedTally = field(default_factory=lambda: NamedTally(50_000))
@@ -98,6 +102,8 @@ class Kinds:
     """Links out of a host."""
     paths: NamedTally = field(default_factory=lambda: NamedTally(200_000))
     pages: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
+    exits: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
+    """Links out of a host by the page they stand on, which has the same number in ``pages``."""
     lists: Tally = field(default_factory=lambda: Tally(_LIST_LIMIT))
     page_relevance: Floats = field(default_factory=lambda: np.zeros(_WITNESS_LIMIT))
     total: Tally = field(default_factory=lambda: Tally(2))
@@ -137,9 +143,10 @@ def place(
             )
         ending = last.partition(".")[2]
         shape = kinds.shapes.number(f"{host} {ending[-12:]}")
-        numbers.append((*of_folder, shape, bool(ending) and _is_media(ending)))
+        front = last.partition(".")[0].lower() in _FRONT
+        numbers.append((*of_folder, shape, bool(ending) and _is_media(ending), front))
         paths.append(path)
-    names = ("host", "way", "section", "folder", "shape", "media")
+    names = ("host", "way", "section", "folder", "shape", "media", "front")
     for name, values in zip(names, np.array(numbers).T, strict=True):
         column[name][rows] = values
     evidence.add_terms("url_terms", rows, _path_terms(paths))
@@ -268,13 +275,15 @@ def _outcomes(rows: Rows, evidence: Evidence, kinds: Kinds) -> tuple[Floats, Flo
     for counts in (sections, folders, kinds.shapes.counts(shape)):
         np.minimum(chance, mean_life(counts, LIFE, 1.0), out=chance)
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
-    sharpened = chance * chance / LIFE
-    # Links out of a host live as the others of their page do; of a page nobody knows, as those of
-    # its host; of a host nobody knows, as all that lead out of one.
-    fetched, alive, _ = kinds.total.counts_of(OUTWARD)
-    of_host = kinds.ways.life(way, (alive + 2.0 * LIFE) / (fetched + 2.0), 2.0)
-    of_page = mean_life(linking, of_host, 2.0)
-    life: Floats = np.where(way >= 0, np.minimum(sharpened, of_page), sharpened)
+    life: Floats = chance * chance / LIFE
+    # Links out of a host live as the others out of it on their page do; of a page nobody knows, as
+    # those of its host; of a host nobody knows, as all that lead out of one.
+    leaving = np.flatnonzero(way >= 0)
+    if leaving.size:
+        fetched, alive, _ = kinds.total.counts_of(OUTWARD)
+        of_host = kinds.ways.life(way[leaving], (alive + 2.0 * LIFE) / (fetched + 2.0), 2.0)
+        of_page = kinds.exits.life(pages[leaving], of_host, 2.0)
+        life[leaving] = np.minimum(life[leaving], of_page)
     return _log_odds(rates) - _log_odds(expected), life
 
 

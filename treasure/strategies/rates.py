@@ -44,6 +44,7 @@ class Tally:
     def add(self, kinds: Iterable[int], relevance: float, *, alive: bool = True) -> None:
         """Count one outcome for each of *kinds*, once each."""
         for kind in {kind for kind in kinds if kind >= 0}:
+            self.size = max(self.size, kind + 1)  # where another tally gives the numbers
             self._counts[FETCHED, kind] += 1
             if alive:
                 self._counts[ALIVE, kind] += 1

@@ -4,11 +4,17 @@ Until the topic is found, and again when the harvest collapses, the best links k
 enough to go by. Then hosts that were never visited gain, and so do anchors in the topic's own words
 on whatever page they stand: that is how ways through other topics are found. When it has collapsed
 directories that were never tried gain as well.
+
+A host whose pages all have to do with the topic a little would keep the crawl for ever. So as long
+as nothing much better was found a share of the fetches are *scouts*: the best link to a host that
+was never visited, whatever else waits.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +32,12 @@ COLLAPSE, RECOVERY = 0.4, 0.6
 """Shares of the best harvest so far below which we widen, and above which we stop."""
 FOUND = 0.25
 """Best harvest from which on the topic counts as found."""
+SCOUTING = 0.3
+"""Share of fetches that are scouts while nothing is found; falls as the best harvest rises."""
+FRONT_PAGE = 3.0
+"""How much rather a scout goes to the front page of a site: it tells most of it."""
+OWED = 2.0
+"""Scouts that may be due at once."""
 HOST_NOVELTY = 0.15
 """What a host that was never visited gains."""
 NOVELTY = 0.25
@@ -33,6 +45,8 @@ NOVELTY = 0.25
 PROMISE, FADING = 0.8, 0.85
 """What an anchor in the topic's words gains, and what is left of it with each page off topic on
 the way."""
+PROMISED = 0.5
+"""Share of the topic's words from which on an anchor counts as a promise, to be kept or broken."""
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -48,9 +62,25 @@ class Searching:
         self.widened = False
         """Whether the harvest has collapsed and new kinds of links are preferred."""
         self._harvest = self._best = 0.0
+        """Shares of pages on topic, of late and at their best."""
+        self._worth = self._most = 0.0
+        """Mean relevance, likewise."""
+        self._owed = -1.0
+        """Scouts that are due; none at once, as many topics are found without."""
+        self._scouted: set[int] = set()
+        """Hosts that scouts were sent to."""
 
-    def fetched(self, *, on_topic: bool) -> None:
-        """Take in what one fetch brought."""
+    def fetched(self, row: int | None, relevance: float, *, on_topic: bool) -> None:
+        """Take in what one fetch brought; scouts have their own chances, and don't count."""
+        if row is not None:
+            column = self.evidence.column
+            if self._lost and self._words(np.array([row]))[0] > PROMISED:
+                self.kinds.promises.add([int(column["host"][row])], relevance)
+            if column["scout"][row]:
+                return
+        self._worth += (relevance - self._worth) / HARVEST_MEMORY
+        self._most = max(self._most, self._worth)
+        self._owed = min(self._owed + SCOUTING * (1.0 - self._most) ** 2, OWED)
         self._harvest += (on_topic - self._harvest) / HARVEST_MEMORY
         self._best = max(self._best, self._harvest)
         if not self.widened and self._harvest < COLLAPSE * self._best:
@@ -66,7 +96,7 @@ class Searching:
 
     def gain(self, rows: Rows) -> Floats:
         """Return what links gain because we search: for their novelty, or for what they promise."""
-        if not self.widened and self._best >= FOUND:
+        if not self._lost:
             return np.zeros(rows.size)
         column, kinds = self.evidence.column, self.kinds
         gain: Floats = np.maximum(
@@ -77,27 +107,62 @@ class Searching:
             gain = np.maximum(gain, novelty * self._kept(rows))
         return gain
 
+    def scout(self) -> int | None:
+        """Return the best link to a host never visited, when one is due."""
+        if self._owed < 1.0:
+            return None
+        rows = self.evidence.live()
+        hosts = self.evidence.column["host"][rows]
+        new = (self.kinds.hosts.fetched(hosts) == 0.0) & ~np.isin(hosts, list(self._scouted))
+        if not new.any():
+            self._owed = -OWED  # to look through the queue takes time: not again at once
+            return None
+        column = self.evidence.column
+        worth = column["score"][rows] * np.where(column["front"][rows], FRONT_PAGE, 1.0)
+        best = int(np.argmax(np.where(new, worth, -1.0)))
+        self._owed -= 1.0
+        self._scouted.add(int(hosts[best]))
+        return int(rows[best])
+
+    @property
+    def _lost(self) -> bool:
+        return self.widened or self._best < FOUND
+
     def _promise(self, rows: Rows) -> Floats:
         """Return what the anchors promise, whatever page they stand on, fading with the way."""
         column = self.evidence.column
         faded: Floats = FADING ** np.minimum(column["distance"][rows], FARTHEST)
-        anchors = column["anchor_terms"][rows]
-        words = np.maximum(
-            self.judge.dewey_evidence(anchors)[0], sigmoid(4.0 * self.judge.terms_evidence(anchors))
-        )
         # Link farms speak in the topic's words too.
-        promise: Floats = PROMISE * faded * words * self._kept(rows)
+        kept = 2.0 * self.kinds.promises.relevance(column["host"][rows], 0.5, 2.0)
+        promise: Floats = PROMISE * faded * self._words(rows) * np.minimum(kept, 1.0)
         return promise
+
+    def _words(self, rows: Rows) -> Floats:
+        """Return how far the anchors are in the topic's words."""
+        anchors = self.evidence.column["anchor_terms"][rows]
+        mine, other = self.judge.dewey_evidence(anchors)
+        # A page is called by several names: what the plain ones say takes nothing from the others.
+        alone = mine / np.maximum(1.0 - other, 1e-9)
+        words: Floats = np.maximum(alone, sigmoid(4.0 * self.judge.terms_evidence(anchors)))
+        return words
 
     def _kept(self, rows: Rows) -> Floats:
         """Return how far the hosts are believed: less with every page off topic."""
         kept = 2.0 * self.kinds.hosts.relevance(self.evidence.column["host"][rows], 0.5, 2.0)
         return np.minimum(kept, 1.0)
 
-    def state(self) -> tuple[float, float, bool]:
+    def state(self) -> dict[str, Any]:
         """Return what was seen of the harvest."""
-        return self._harvest, self._best, self.widened
+        return {
+            "harvest": (self._harvest, self._best, self._worth, self._most),
+            "widened": self.widened,
+            "owed": self._owed,
+            "scouted": sorted(self._scouted),
+        }
 
-    def restore(self, state: tuple[float, float, bool]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what ``state`` returned."""
-        self._harvest, self._best, self.widened = state
+        self._harvest, self._best, self._worth, self._most = state["harvest"]
+        self.widened = state["widened"]
+        self._owed = state["owed"]
+        self._scouted = set(state["scouted"])

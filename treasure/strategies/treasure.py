@@ -148,6 +148,7 @@ class Treasure(Strategy):
         if arrival.page.url != arrival.url:
             self._outcomes[url_key(arrival.page.url)] = relevance
         row = self.evidence.row(key)
+        self.searching.fetched(row, relevance, on_topic=arrival.verdict.on_topic)
         self._distance = 1.0
         if row is not None:
             column = self.evidence.column
@@ -158,7 +159,6 @@ class Treasure(Strategy):
             self._learned = key, values
             self._count(row, relevance, alive=True)
             self.evidence.drop(key)
-        self.searching.fetched(on_topic=arrival.verdict.on_topic)
         self._advance()
 
     def failed(self, url: str) -> None:
@@ -166,8 +166,8 @@ class Treasure(Strategy):
         key = url_key(url)
         self._dead[key] = True
         self._ahead = None
-        self.searching.fetched(on_topic=False)
         row = self.evidence.row(key)
+        self.searching.fetched(row, 0.0, on_topic=False)
         if row is not None:
             self._count(row, 0.0, alive=False)
             self.evidence.drop(key)
@@ -187,9 +187,10 @@ class Treasure(Strategy):
         )
         for tally, name in of_row:
             tally.add(np.atleast_1d(column[name][row]).tolist(), relevance, alive=alive)
-        kinds.total.add(
-            (ALL, OUTWARD) if column["way"][row] >= 0 else (ALL,), relevance, alive=alive
-        )
+        kinds.total.add((ALL,), relevance, alive=alive)
+        if column["way"][row] >= 0:
+            kinds.total.add((OUTWARD,), relevance, alive=alive)
+            kinds.exits.add(column["pages"][row].tolist(), relevance, alive=alive)
 
     # -- scoring
 
@@ -293,6 +294,7 @@ class Treasure(Strategy):
             return self._standing[1:]
         kinds, done, given = self.kinds, self._outcomes, self._given
         number = kinds.pages.new()
+        kinds.exits.new()
         kinds.page_relevance[number] = relevance
         wholes = [page.blocks[link.block].whole for link in page.links]
         distinct = list(dict.fromkeys(wholes))
@@ -359,8 +361,9 @@ class Treasure(Strategy):
         chance = self.model.probability(known.features)
         chance = chance + self.searching.gain(rows) * (1.0 - chance)
         worth = self.evidence.column["worth"][rows]
-        scores: NDArray[np.float64] = chance * worth * known.life
-        return np.clip(scores, LEAST, 1.0)
+        scores: NDArray[np.float64] = np.clip(chance * worth * known.life, LEAST, 1.0)
+        scores[self.evidence.column["scout"][rows]] = 1.0
+        return scores
 
     # -- keeping the queue in order
 
@@ -376,7 +379,9 @@ class Treasure(Strategy):
 
     def _head(self) -> NDArray[np.int64]:
         """Return the best links, and note how good they must be."""
-        scores = self.evidence.column["score"][: self.evidence.size]
+        column, size = self.evidence.column, self.evidence.size
+        # The frontier goes by what it was told last.
+        scores = np.maximum(column["score"][:size], column["sent"][:size])
         # The head does not fall by a tenth within a few pages, or seldom: others need no look.
         high = np.flatnonzero(scores > 0.9 * self._edge)
         if high.size < BEST:
@@ -399,6 +404,12 @@ class Treasure(Strategy):
             if rows.size:
                 self.evidence.column["score"][rows] = self._chance(rows, self._look(rows))
                 self._pass_on(rows)
+        scout = self.searching.scout()
+        if scout is not None:
+            column = self.evidence.column
+            column["scout"][scout] = True
+            column["score"][scout] = column["sent"][scout] = 1.0
+            self._changed[int(column["key"][scout])] = 1.0
 
     def _pass_on(self, rows: NDArray[np.int64]) -> None:
         column = self.evidence.column
@@ -435,6 +446,7 @@ class Treasure(Strategy):
             "chance_on_topic": float(self.model.probability(known.features)[0]),
             "chance_alive": float(known.life[0]),
             "widened": self.searching.widened,
+            "scout": bool(column["scout"][row]),
             "gain_of_searching": float(self.searching.gain(rows)[0]),
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
