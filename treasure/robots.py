@@ -16,7 +16,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from protego import Protego
 
@@ -155,11 +154,6 @@ def robots_url(origin: str) -> str:
 def product_token(agent: str) -> str:
     """Return the name by which robots.txt addresses us: ``treasure`` of ``treasure/1.0 (+...)``."""
     return agent.split("/", 1)[0].split(" ", 1)[0].strip().lower() or "*"
-
-
-def same_site(url: str, origin: str) -> bool:
-    """Tell whether *url* lies on the host of *origin*, any port and scheme."""
-    return urlsplit(url).hostname == urlsplit(origin).hostname
 
 
 def directives(values: Iterable[str], agent: str) -> frozenset[str]:

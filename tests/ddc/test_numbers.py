@@ -9,7 +9,6 @@ from treasure.ddc.numbers import (
     length,
     normal,
     pointed,
-    shared_depth,
     written,
 )
 
@@ -51,12 +50,6 @@ def test_length_does_not_count_the_point():
     assert length(normal("000")) == 1
 
 
-def test_digits_tell_which_words_share_a_topic():
-    # TG: words 1 and 2 belong to the same super topic, word 3's is entirely different.
-    assert shared_depth("505.4443", "505.4445") == 6
-    assert shared_depth("505.4443", "303.88") == 0
-
-
 def test_a_topic_is_a_prefix():
     assert belongs("523.4", [normal("520")])
     assert belongs("523.41", ["523.4"])
@@ -69,10 +62,3 @@ def test_a_topic_is_a_prefix():
 def test_writing_and_reading_are_inverse(number):
     assert normal(written(normal(number))) == normal(number)
     assert pointed(digits(normal(number))) == normal(number)
-
-
-@given(NUMBERS, NUMBERS)
-def test_shared_depth_is_symmetric_and_bounded(one, other):
-    depth = shared_depth(one, other)
-    assert depth == shared_depth(other, one) <= min(length(one), length(other))
-    assert (depth == length(other)) == belongs(one, [other])

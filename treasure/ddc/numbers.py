@@ -61,16 +61,6 @@ def length(number: str) -> int:
     return len(digits(number))
 
 
-def shared_depth(one: str, other: str) -> int:
-    """Return how many digits two D-numbers have in common from the left."""
-    depth = 0
-    for a, b in zip(digits(one), digits(other), strict=False):
-        if a != b:
-            break
-        depth += 1
-    return depth
-
-
 def belongs(number: str, topics: Iterable[str]) -> bool:
     """Return whether a D-number lies under one of *topics*: 523.4 under 52, 5 not under 52."""
     own = digits(number)

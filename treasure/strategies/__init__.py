@@ -29,7 +29,6 @@ STRATEGIES = {
     "url-keywords": "treasure.strategies.url_keywords:UrlKeywords",
     "nutch": "treasure.strategies.nutch:Nutch",
 }
-DEFAULT_STRATEGY = "treasure"
 
 
 def strategy_class(name: str) -> type[Strategy]:
