@@ -7,7 +7,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from treasure.text import MARK, MAX_SIGNS, STOP, VOCABULARY, Vocabulary, first_places, plain, words
+from treasure.text import (
+    MARK,
+    MAX_SIGNS,
+    NEW,
+    STOP,
+    VOCABULARY,
+    Vocabulary,
+    first_places,
+    plain,
+    words,
+)
 
 _WORD = re.compile(r"[^\W_]+")
 _MANY_SIGNS = "x".join(map(chr, range(0x2190, 0x2190 + MAX_SIGNS + 5)))
@@ -49,3 +59,12 @@ def test_monsters_have_none(word):
 def test_places_where_numbers_come_first(numbers):
     places = first_places(np.array(numbers, np.int32))
     assert places.tolist() == [numbers.index(number) for number in numbers]
+
+
+def test_words_of_addresses_are_looked_up_and_not_learned() -> None:
+    vocabulary = Vocabulary()
+    owls = vocabulary["owls"]
+    assert vocabulary.met("owls") == vocabulary.met("owl") == owls
+    assert vocabulary.met("xqzt17") == NEW
+    assert vocabulary.met("the") == vocabulary.met("2026") == STOP
+    assert vocabulary.size == len(vocabulary) == 1

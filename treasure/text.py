@@ -24,6 +24,8 @@ STOP = -1
 MAX_WORD_LENGTH = 40
 MAX_STEMS = 1 << 20
 """A crawl of millions of pages meets millions of misspellings; past this many they are dropped."""
+NEW = MAX_STEMS
+"""Stands for every word that was met in no text: no stem has this number."""
 MAX_CACHED_WORDS = 1 << 21
 
 MARK = "\x01"
@@ -103,14 +105,19 @@ class Vocabulary(dict[str, int]):
         return number
 
     def _number(self, word: str) -> int:
-        if (
-            word in STOP_WORDS
-            or len(word) > MAX_WORD_LENGTH
-            or (len(word) == 1 and word.isascii())
-            or word.isdigit()
-        ):
-            return STOP
-        return self.id_of_stem(self._stemmer.stemWord(word))
+        return STOP if _stops(word) else self.id_of_stem(self._stemmer.stemWord(word))
+
+    def met(self, word: str) -> int:
+        """Return the number of *word*, NEW unless a text had one of its stem; nothing is learned.
+
+        For words of addresses: every address has one of its own, and few of them tell anything.
+        """
+        number = self.get(word)
+        if number is None:
+            if _stops(word):
+                return STOP
+            number = self._numbers.get(self._stemmer.stemWord(word), NEW)
+        return number
 
     def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the stem numbers of *words*, STOP for those that do not count."""
@@ -138,6 +145,16 @@ class Vocabulary(dict[str, int]):
     def size(self) -> int:
         """How many stems are known."""
         return len(self._stems)
+
+
+def _stops(word: str) -> bool:
+    """Return whether a word does not count."""
+    return (
+        word in STOP_WORDS
+        or len(word) > MAX_WORD_LENGTH
+        or (len(word) == 1 and word.isascii())
+        or word.isdigit()
+    )
 
 
 VOCABULARY = Vocabulary()

@@ -135,4 +135,4 @@ def test_it_does_not_matter_when_a_new_word_was_first_met() -> None:
     assert before.margin(new) == after.margin(new)
     terms = VOCABULARY.ids(["owl", "neverheardof"])
     spans = [m.span_scores(terms, np.array([0]), np.array([2]))[0] for m in (before, after)]
-    assert spans[0] == spans[1] == before.row_scores(terms[None, :])[0]
+    assert spans[0] == spans[1] == before.row_scores(terms[None, :])[0, 0]

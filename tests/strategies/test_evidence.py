@@ -6,7 +6,7 @@ import numpy as np
 
 from treasure.strategies.evidence import ANCHOR_TERMS, FEATURES, RAISED, REUSED, Evidence
 from treasure.strategies.link_features import PRIOR
-from treasure.text import VOCABULARY
+from treasure.text import NEW, VOCABULARY
 
 
 def _row(evidence: Evidence, key: int) -> int:
@@ -102,3 +102,10 @@ def test_what_the_best_witness_says_counts() -> None:
 
 def test_a_row_has_room_for_all_features() -> None:
     assert len(PRIOR) == FEATURES
+
+
+def test_words_that_nobody_knows_stay_unknown() -> None:
+    first, second = Evidence(), Evidence()
+    first.add_terms("url_terms", [_row(first, 7)], [[NEW]])
+    second.restore(first.state())
+    assert second.column["url_terms"][_row(second, 7)].tolist()[:2] == [NEW, -1]

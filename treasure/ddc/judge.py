@@ -194,9 +194,14 @@ class Judge:
         """Return what each span of *page* says: 0 at the line, 1 well inside the nearest topic."""
         return _best([m.evidence(m.span_scores(page.terms, starts, stops)) for m in self._models])
 
-    def terms_evidence(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
-        return _best([m.evidence(m.row_scores(terms)) for m in self._models])
+    def terms_evidence(
+        self, terms: NDArray[np.int32], starts: Sequence[int] = (0,)
+    ) -> NDArray[np.float64]:
+        """Return the same for short texts, rows of vocabulary ids, padded with -1.
+
+        A row may hold several texts, which begin at *starts*: one column of the answer each.
+        """
+        return _best([m.evidence(m.row_scores(terms, starts)) for m in self._models])
 
     def rarity(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return how rare the rarest word of each short text is, 0 to 1; 0 where there is none."""
@@ -213,9 +218,8 @@ class Judge:
         Rows are texts, padded with -1. A page of many words is told by its model; of a name such
         as "Ganymede" the lexicon knows more than any model of pages.
         """
-        mine, everything = (
-            weights[np.minimum(terms, weights.size - 1)].sum(axis=1) for weights in self._dewey
-        )
+        known = np.minimum(terms, len(self._dewey) - 1)
+        mine, everything = self._dewey.take(known, axis=0).sum(axis=1).T
         length = everything + DEWEY_DOUBT
         return mine / length, (everything - mine) / length
 
@@ -261,8 +265,8 @@ class Judge:
             self.refit()
 
     @cached_property
-    def _dewey(self) -> tuple[Floats, Floats]:
-        return dewey_weights(self.topics, self._lexicon)
+    def _dewey(self) -> Floats:
+        return np.stack(dewey_weights(self.topics, self._lexicon), axis=1)
 
     @cached_property
     def _priors(self) -> list[Floats]:

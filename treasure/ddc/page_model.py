@@ -212,11 +212,14 @@ class PageModel:
         gain, square = (sums.take(stops, axis=0) - sums.take(starts, axis=0)).T
         return _quotient(gain, square)
 
-    def row_scores(self, terms: Ids) -> Floats:
-        """Return the same for short texts, one a row of vocabulary ids, padded with -1."""
-        safe = np.minimum(terms, self.idf.size)
-        gains, squares = self._table.T
-        return _quotient(gains[safe].sum(axis=1), squares[safe].sum(axis=1))
+    def row_scores(self, terms: Ids, starts: Sequence[int] = (0,)) -> Floats:
+        """Return the same for short texts, one a row of vocabulary ids, padded with -1.
+
+        A row may hold several texts, which begin at *starts*: one score each, in columns.
+        """
+        found = self._table.take(np.minimum(terms, self.idf.size), axis=0)
+        sums = np.add.reduceat(found, starts, axis=1)
+        return _quotient(sums[..., 0], sums[..., 1])
 
 
 def _quotient(gain: Floats, square: Floats) -> Floats:

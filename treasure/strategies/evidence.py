@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.text import VOCABULARY
+from treasure.text import NEW, VOCABULARY
 
 WITNESSES = 8
 """Linking pages kept for a URL; later ones take the place of the oldest."""
@@ -34,6 +34,8 @@ FEATURES = 25
 NEVER = -1
 """Edition of a row whose features were never worked out."""
 
+_UNKNOWN = "?"
+"""How a word is saved that was met in no text; no stem looks like this."""
 NOTHING = -1.5
 """Evidence of a text that was never there: as low as evidence gets."""
 
@@ -196,7 +198,7 @@ class Evidence:
             "free": list(free),
             "places": places.tolist(),
             "columns": {name: self.column[name][rows].tobytes() for name in KEPT},
-            "stems": [VOCABULARY.stem(term) if term >= 0 else "" for term in known.tolist()],
+            "stems": [_stem(term) for term in known.tolist()],
             "terms": numbers.astype(np.int32).tobytes(),
         }
 
@@ -210,7 +212,7 @@ class Evidence:
             kind, width, _ = _COLUMNS[name]
             values = np.frombuffer(data, kind)
             self.column[name][rows] = values.reshape(rows.size, width) if width else values
-        ids = [VOCABULARY.id_of_stem(stem) if stem else -1 for stem in state["stems"]]
+        ids = [_term(stem) for stem in state["stems"]]
         terms = np.array(ids or [-1], np.int32)[np.frombuffer(state["terms"], np.int32)]
         split = rows.size * ANCHOR_TERMS
         self.column["anchor_terms"][rows] = terms[:split].reshape(rows.size, ANCHOR_TERMS)
@@ -247,3 +249,13 @@ class Evidence:
             for name, (_, _, start) in _COLUMNS.items():
                 self.column[name][self._ready : stop] = start
             self._ready = stop
+
+
+def _stem(term: int) -> str:
+    """Return how a term is saved."""
+    return "" if term < 0 else _UNKNOWN if term == NEW else VOCABULARY.stem(term)
+
+
+def _term(stem: str) -> int:
+    """Return the term that was saved as *stem*."""
+    return NEW if stem == _UNKNOWN else VOCABULARY.id_of_stem(stem) if stem else -1

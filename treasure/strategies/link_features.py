@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.ddc.judge import Judge
-from treasure.strategies.evidence import ANCHOR_TERMS, RAISED, WITNESSES, Evidence
+from treasure.strategies.evidence import (
+    ANCHOR_TERMS,
+    RAISED,
+    URL_TERMS,
+    WITNESSES,
+    Evidence,
+)
 from treasure.strategies.rates import NamedTally, Tally, mean_life, mean_relevance
 from treasure.text import VOCABULARY, words
 
@@ -165,7 +171,8 @@ def _path_terms(paths: Sequence[str]) -> list[list[int]]:
         unquote(unquote(p, errors="replace"), errors="replace") if "%" in p else p for p in paths
     ]
     spelled = [words(p if p.islower() else _CAMEL.sub(" ", p)) for p in plain]
-    return [[VOCABULARY[word] for word in text[-8:] if word not in _NOISE] for text in spelled]
+    met = VOCABULARY.met
+    return [[met(word) for word in text[-URL_TERMS:] if word not in _NOISE] for text in spelled]
 
 
 class Look(NamedTuple):
@@ -234,18 +241,16 @@ def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
     relevance = np.where(seen, kinds.page_relevance.take(pages, mode="wrap"), 0.0)
     total = relevance @ np.ones(pages.shape[1])
     terms = column["terms"].take(rows, axis=0)
-    anchors, urls = terms[:, :ANCHOR_TERMS], terms[:, ANCHOR_TERMS:]
     dewey, dewey_other = judge.dewey_evidence(terms)
     return np.stack(
         [
             total / (np.maximum(seen.sum(axis=1), 1) + 0.5),
             relevance.max(axis=1),
             np.log1p(total),
-            judge.terms_evidence(anchors),
-            judge.terms_evidence(urls),
+            *judge.terms_evidence(terms, (0, ANCHOR_TERMS)).T,
             dewey,
             dewey_other,
-            judge.rarity(anchors),
+            judge.rarity(terms[:, :ANCHOR_TERMS]),
         ],
         axis=1,
     )

@@ -143,7 +143,8 @@ class Searching:
         mine, other = self.judge.dewey_evidence(anchors)
         # A page is called by several names: what the plain ones say takes nothing from the others.
         alone = mine / np.maximum(1.0 - other, 1e-9)
-        words: Floats = np.maximum(alone, sigmoid(4.0 * self.judge.terms_evidence(anchors)))
+        told = self.judge.terms_evidence(anchors)[:, 0]
+        words: Floats = np.maximum(alone, sigmoid(4.0 * told))
         return words
 
     def _kept(self, rows: Rows) -> Floats:

@@ -16,6 +16,7 @@ harvest collapses, links gain by what they promise and for being new (``searchin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.rates import Tally
 from treasure.strategies.searching import Searching
-from treasure.text import VOCABULARY
+from treasure.text import NEW, VOCABULARY
 from treasure.urls import host_of, url_key
 
 REMEMBERED = 300_000
@@ -116,9 +117,8 @@ class Treasure(Strategy):
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
         self._examples = frozenset(url_key(page.url) for page in brief.examples)
-        self._given = {
-            url_key(page.url): self.judge.verdict(page).relevance for page in brief.background
-        } | {url_key(page.url): 1.0 for page in brief.examples}
+        self._heard = False
+        """Whether the examples have been heard."""
         self._distance = 0.0
         self._models: Sequence[PageModel] = ()
         self._edition = 0
@@ -134,13 +134,29 @@ class Treasure(Strategy):
         self._measured: Measured | None = None
         self._nodes: NDArray[np.int64] | None = None
         self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
-        for page in brief.examples:
+
+    def _hear_examples(self) -> None:
+        """Hear the examples as witnesses: with the first page and no sooner.
+
+        They need the judge's first fit, for which the first request should not wait.
+        """
+        self._heard = True
+        for page in self.brief.examples:
             self._witness(page, 1.0, 0.0, self._looked_at(page.links))
+
+    @cached_property
+    def _given(self) -> dict[int, float]:
+        """The relevance of pages that were given."""
+        background = self.brief.background
+        judged = {url_key(page.url): self.judge.verdict(page).relevance for page in background}
+        return judged | dict.fromkeys(self._examples, 1.0)
 
     # -- learning
 
     def learn(self, arrival: Arrival) -> None:
         """Take in what a link led to."""
+        if not self._heard:
+            self._hear_examples()
         relevance = firm(arrival.verdict.relevance)
         key = url_key(arrival.url)
         self._ahead = None
@@ -211,6 +227,8 @@ class Treasure(Strategy):
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
         """Hear the page as a witness for its links, and score them by all that is known."""
+        if not self._heard:
+            self._hear_examples()
         relevance = firm(arrival.verdict.relevance)
         distance = 0.0 if arrival.verdict.on_topic else self._distance
         looked = self._looked_at(links)
@@ -269,7 +287,9 @@ class Treasure(Strategy):
         rows = np.array(listed, np.int64)
         slots = column["in_links"][rows].astype(np.int64) % WITNESSES
         # A page is one witness for a URL, however often it links to it.
-        once, first = np.unique(rows, return_index=True)
+        once, first = rows, np.arange(rows.size)
+        if len(set(listed)) < rows.size:
+            once, first = np.unique(rows, return_index=True)
         column["in_links"][once] += 1
         column["pages"][once, slots[first]] = number
         column["context_sum"][once] += texts[0][first]
@@ -478,12 +498,14 @@ class Treasure(Strategy):
                 "dead": list(self._dead),
                 "harvest": self.searching.state(),
                 "place": (self._arrivals, self._cursor, self._bar),
+                "heard": self._heard,
             }
         )
 
     def restore(self, state: bytes) -> None:
         """Go on from what ``state`` returned."""
         saved = msgspec.msgpack.decode(state)
+        self._heard = saved["heard"]
         self._standing = None
         self.model.restore(saved["model"])
         self.evidence.restore(saved["evidence"])
@@ -528,7 +550,7 @@ def _checked(prior: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _stems(terms: NDArray[np.int32]) -> list[str]:
-    return [VOCABULARY.stem(term) for term in terms.tolist() if term >= 0]
+    return [VOCABULARY.stem(term) for term in terms.tolist() if 0 <= term < NEW]
 
 
 def _bounds(spans: Sequence[Span]) -> NDArray[np.int32]:

@@ -218,10 +218,11 @@ def _counted(
     codes = np.repeat(np.array(tags, np.int64), [len(part) for part in flat])
     codes += terms.astype(np.int64) << 2
     codes = np.sort(codes[terms >= 0])
-    first = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-    first = np.concatenate(([0], first)) if len(codes) else first
-    counts = np.minimum(np.diff(first, append=len(codes)), MAX_COUNT).astype(np.uint16)
-    distinct = codes[first]
+    new = np.ones(len(codes) + 1, np.bool_)
+    np.not_equal(codes[1:], codes[:-1], out=new[1:-1])
+    edges = np.flatnonzero(new)
+    counts = np.minimum(edges[1:] - edges[:-1], MAX_COUNT).astype(np.uint16)
+    distinct = codes[edges[:-1]]
     bounds = distinct.searchsorted(np.arange(len(parts) + 1) << 32)
     lower = distinct.astype(np.int32)
     return Texts(lower, counts, bounds, np.array(groups, np.int64))

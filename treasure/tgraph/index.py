@@ -17,7 +17,7 @@ no better on real pages, at 0.5 s and 116 MB to start; see benchmarks/tgraph.py.
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,7 +193,7 @@ class Asked:
         squares = np.bincount(part, weights=counts * counts, minlength=4 * count)
         self.values = counts / np.sqrt(squares)[part] * weights[component]
         self.masks = (squares.reshape(-1, 4) > 0) @ (1 << np.arange(4))
-        self.divisors = _divisors(weights)
+        self.divisors = _divisors(tuple(weights.tolist()))
         self._groups, self._component = texts.groups, component
 
     @cached_property
@@ -274,8 +274,9 @@ def _loops() -> Any:
     return _sparsetools
 
 
-def _divisors(weights: Floats) -> Floats:
+@lru_cache(maxsize=16)
+def _divisors(weights: tuple[float, ...]) -> Floats:
     """Return the divisor of the mean for each set of components with words on either side."""
     bits = (np.arange(16)[:, None] >> np.arange(4)) & 1
-    sums = (bits * weights).sum(axis=1).astype(np.float64)
+    sums = (bits * np.array(weights)).sum(axis=1).astype(np.float64)
     return np.where(sums > 0, sums, np.float64(1))
