@@ -102,7 +102,8 @@ def test_robots_and_private_addresses_are_respected(tmp_path: Path) -> None:
         assert refresh(url, "--visit", *LOCAL)["visited"] == {"failed": 1}
         assert [path for path, _ in site.asked] == ["/robots.txt"]
         due(store)
-        assert refresh(url, "--visit", "-s", "RETRY_TIMES=0")["visited"] == {"failed": 1}
+        told = ["-s", "TREASURE_CONTACT=crawls@example.org", "-s", "RETRY_TIMES=0"]
+        assert refresh(url, "--visit", *told)["visited"] == {"failed": 1}
         assert [path for path, _ in site.asked] == ["/robots.txt"], "a private address was asked"
     store.close()
 
@@ -190,4 +191,18 @@ def test_the_spider_tells_its_mistakes(tmp_path: Path) -> None:
     )
     assert run.returncode == 2, run.stderr
     assert "There is no spider argument 'repositry'. Did you mean 'repository'?" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_strangers_are_not_asked_without_a_contact(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pages.db"
+    store = Store.open(url)
+    store.write([record("https://example.org/page.html", text="stars")])
+    finish_all(store)
+    due(store)
+    store.close()
+    command = [sys.executable, "-m", "treasure", "refresh", "--repository", url]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "must say who runs it" in run.stderr
     assert "Traceback" not in run.stderr

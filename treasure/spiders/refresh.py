@@ -22,6 +22,7 @@ from scrapy.http import Response
 
 from treasure import addon, failures
 from treasure.config import PREFIX, TreasureConfig
+from treasure.contact import check_contact
 from treasure.errors import (
     ConfigError,
     RepositoryUnavailable,
@@ -132,6 +133,12 @@ class RefreshSpider(Spider):
         job = self.config.job or None
         due = await asyncio.to_thread(self.visits.due, time.time(), limit, job)
         logger.info("%d pages are due.", len(due))
+        if due:
+            try:
+                check_contact(self.settings["USER_AGENT"], self.config, [v.url for v in due])
+            except UserError as error:
+                self.mistake = error
+                self.refuse()
         self.ends = time.monotonic() + 60 * self.config.max_minutes
         for rank, visit in enumerate(due):
             yield Request(
