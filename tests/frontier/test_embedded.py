@@ -193,6 +193,21 @@ def test_twice_in_one_process(tmp_path: Path) -> None:
     EmbeddedFrontier(tmp_path / "f").close()
 
 
+def test_after_it_is_closed(tmp_path: Path) -> None:
+    """Whoever still asks, such as the status page while a crawl ends, is told so."""
+    frontier = EmbeddedFrontier(tmp_path / "f")
+    frontier._shelf.failed = True
+    frontier.close()
+    for call in (
+        lambda: frontier.sample(3),
+        lambda: frontier.push([Entry("http://a.org/", 0.5)]),
+        lambda: frontier.seen("http://a.org/"),
+        frontier.checkpoint,
+    ):
+        with pytest.raises(FrontierUnavailable, match="is closed"):
+            call()
+
+
 CRASH = """
     import os, signal, sys
     from treasure.frontier.base import Entry

@@ -158,6 +158,8 @@ class Shelf:
         if self.failed:
             self._let_go()
             self._open()
+        elif not self.handles:
+            raise FrontierUnavailable(f"The frontier in {self.folder} is closed.")
 
     def _open(self) -> None:
         self._db: Any
@@ -292,12 +294,12 @@ class Shelf:
 
     def close(self) -> None:
         """Make everything durable and let go of the files; once is enough."""
-        if not self.handles:
-            return
-        if not self.failed:
-            self.sync()
-        (self.folder / "owner").unlink(missing_ok=True)
-        self._let_go()
+        if self.handles:
+            if not self.failed:
+                self.sync()
+            (self.folder / "owner").unlink(missing_ok=True)
+            self._let_go()
+        self.failed = False
 
     def _let_go(self) -> None:
         if self.handles:
