@@ -63,6 +63,18 @@ def test_words_of_the_anchor_count_40_percent_more(plain):
     assert [number for number, _ in won.numbers] == ["746.92"]
 
 
+def test_one_plot_serves_all_anchors_of_a_text(plain):
+    text = "mood dress shinto taoism temple planet china"
+    terms = VOCABULARY.ids(words(text))
+    plot = plain.plot(terms)
+    for place in range(len(terms)):
+        anchor = np.arange(len(terms)) == place
+        galaxy = plain.classify(terms, anchor)
+        assert plot.winners(anchor) == tuple(sorted(number for number, _ in galaxy.numbers))
+        boundary = plot.boundary(plot.winners(anchor), len(terms))
+        assert boundary.tolist() == galaxy.boundary(len(terms)).tolist()
+
+
 def test_every_occurrence_is_a_dot(plain):
     galaxy = plain.classify_text("planet planet planet china")
     assert weights(galaxy.steps()[0])["5"] == (3, 27, True)

@@ -91,6 +91,42 @@ def test_without_the_watchdog_the_graph_stays_as_it_is() -> None:
     assert scored(strategy)["Mars"] > 0.99
 
 
+def follow_hub(strategy: TreasurePaper, relevance: float) -> dict[int, float]:
+    """Score many pages like the hub, and follow the link to Mars of each."""
+    rescored: dict[int, float] = {}
+    for number in range(20):
+        text = f"Planets, comets and stars of the galaxy: [Mars{number}|the planet Mars]."
+        hub = page(f"Hub{number}", text, f"Planets and stars: [Moon{number}|the moon].")
+        strategy.score(arrival(hub), hub.links)
+        mars = page(f"Mars{number}", "Mars.")
+        if relevance:
+            strategy.learn(arrival(mars, relevance))
+        else:
+            strategy.failed(mars.url)
+        rescored |= strategy.rescored()
+    return rescored
+
+
+@pytest.mark.parametrize("relevance", [0.1, 0.0])
+def test_with_the_watchdog_outcomes_correct_the_priorities(relevance: float) -> None:
+    strategy = TreasurePaper(brief(ASTRONOMY, graph=graph_with_hub()))
+    rescored = follow_hub(strategy, relevance)
+    assert max(rescored.values()) < 0.9, "what waits is scored again"
+    scores = scored(strategy)
+    assert scores["Mars"] < 0.3
+    other = TreasurePaper(brief(ASTRONOMY, graph=graph_with_hub()))
+    other.restore(strategy.state())
+    assert scored(other) == scores
+
+
+def test_without_the_watchdog_they_stay_those_of_the_papers() -> None:
+    strategy = TreasurePaper(brief(ASTRONOMY, graph=graph_with_hub()), watchdog=False)
+    before = scored(strategy)
+    assert follow_hub(strategy, 0.1) == {}
+    assert scored(strategy) == before
+    strategy.restore(strategy.state())
+
+
 def test_unknown_boundary() -> None:
     with pytest.raises(ConfigError, match="'galaxy' or 'paragraph'"):
         TreasurePaper(brief(ASTRONOMY), boundary="window")

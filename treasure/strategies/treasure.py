@@ -42,6 +42,7 @@ from treasure.strategies.link_features import (
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.rates import Tally
+from treasure.strategies.scores import firm
 from treasure.strategies.searching import Searching
 from treasure.text import NEW, VOCABULARY
 from treasure.urls import host_of, url_key
@@ -517,15 +518,6 @@ class Treasure(Strategy):
         self._dead.update({int(key): True for key in saved["dead"]})
         self.searching.restore(saved["harvest"])
         self._arrivals, self._cursor, self._bar = saved["place"]
-
-
-def firm(relevance: float) -> float:
-    """Return *relevance* as a vote: what is half-likely counts half, what is unlikely hardly.
-
-    Many pages that may have to do with the topic a little, all of one host, are no find.
-    """
-    pro, contra = relevance * relevance, (1.0 - relevance) * (1.0 - relevance)
-    return pro / (pro + contra)
 
 
 def _features_of(names: Sequence[str]) -> set[str]:

@@ -7,12 +7,13 @@ there is none. Decisions where the papers are silent are in ALGORITHMS.md, secti
 link without any known word has no predicted topic, so the graph alone decides.
 
 Without a graph, one is built from the example and background pages as far as they link to each
-other; without those it is empty, and the watchdog may grow it.
+other; without those it is empty, and the watchdog may grow it. With the watchdog these priorities
+are corrected by what became of other links (``promises``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from treasure.ddc.lexicon import Lexicon
 from treasure.errors import ConfigError, GraphError
 from treasure.pages import Link, Page
 from treasure.strategies.base import Arrival, Brief, Strategy
+from treasure.strategies.promises import Promises
+from treasure.strategies.scores import firm
 from treasure.tgraph.boundary import PARAGRAPH, Boundary, GalaxyBoundary
 from treasure.tgraph.build import Plan, top_down
 from treasure.tgraph.graph import TGraph
@@ -29,6 +32,9 @@ from treasure.urls import canonical, url_key
 
 REMEMBERED = 20_000
 """Links whose matching node can be told afterwards."""
+OTHER, UNKNOWN = "off topic", "unknown"
+PREDICTED = {1.0: "on topic", 0.5: "near the topic", 0.0: OTHER}
+"""What is predicted of a link by the verdict on the words around it."""
 
 
 class TreasurePaper(Strategy):
@@ -41,30 +47,72 @@ class TreasurePaper(Strategy):
     ) -> None:
         """*boundary* is ``galaxy``, the papers' own, or ``paragraph``, which cuts nothing.
 
-        Without *watchdog* a copy of the graph is used that stays as it is, to tell its effect.
+        Without *watchdog* a copy of the graph is used that stays as it is, and no priority is
+        corrected: the papers to the letter.
         """
         super().__init__(brief)
         if boundary not in ("galaxy", "paragraph"):
             raise ConfigError(
                 f"boundary must be 'galaxy' or 'paragraph'. Got {boundary!r} instead."
             )
-        self._predicted = GalaxyBoundary(PlainGalaxy(Lexicon.load(lexicon or None)))
-        chosen: Boundary = self._predicted if boundary == "galaxy" else PARAGRAPH
+        self._boundary = GalaxyBoundary(PlainGalaxy(Lexicon.load(lexicon or None)))
+        chosen: Boundary = self._boundary if boundary == "galaxy" else PARAGRAPH
         self.graph = brief.graph if brief.graph is not None else TGraph.empty(brief.topic)
         if not watchdog:
             self.graph = TGraph.from_bytes(self.graph.to_bytes())
         self.graph.boundary = chosen
+        self.promises = Promises() if watchdog else None
         if not len(self.graph):
             self._take_examples()
         self._told: dict[int, dict[str, Any]] = {}
 
+    def learn(self, arrival: Arrival) -> None:
+        """Compare what a link promised with what it led to."""
+        if self.promises is not None:
+            self.promises.kept(url_key(arrival.url), firm(arrival.verdict.relevance))
+
+    def failed(self, url: str) -> None:
+        """Take in that a link led nowhere."""
+        if self.promises is not None:
+            self.promises.kept(url_key(url), 0.0)
+
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
-        """Return the papers' priorities."""
-        matches = self.graph.match(arrival.page, links)
-        off = np.array([self._off_topic(arrival.page, link) for link in links])
-        scores: list[float] = self.graph.priority(matches, off).tolist()
-        self._tell(links, matches.node.tolist(), matches.best.tolist(), off.tolist())
-        return scores
+        """Return the papers' priorities, corrected by what is known of such links."""
+        page, graph = arrival.page, self.graph
+        matches = graph.match(page, links)
+        predicted = [self._predict(page, link) for link in links]
+        off = np.array([topic == OTHER for topic in predicted], np.bool_)
+        scores = graph.priority(matches, off)
+        self._tell(links, matches.node.tolist(), matches.best.tolist(), predicted)
+        if self.promises is not None:
+            matched = (matches.best >= graph.threshold) & ~off
+            blocks = [page.blocks[link.block] for link in links]
+            scores = self.promises.make(
+                [url_key(link.url) for link in links],
+                scores,
+                graph.priority(matches, off, ties=False),
+                np.where(matched, matches.node, -1).tolist(),
+                predicted,
+                [
+                    (block.whole or block.span, _section(link.url))
+                    for link, block in zip(links, blocks, strict=True)
+                ],
+            )
+        ranked: list[float] = scores.tolist()
+        return ranked
+
+    def rescored(self) -> Mapping[int, float]:
+        """Return the scores that outcomes have changed."""
+        return {} if self.promises is None else self.promises.changed()
+
+    def state(self) -> bytes:
+        """Return what became of promises."""
+        return b"" if self.promises is None else self.promises.state()
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what ``state`` returned."""
+        if self.promises is not None and state:
+            self.promises.restore(state)
 
     def explain(self, url: str) -> dict[str, Any]:
         """Return the node that a link matched best, and whether its topic was another."""
@@ -73,13 +121,13 @@ class TreasurePaper(Strategy):
             told["source"] = self.graph.node(told["node"]).source
         return told
 
-    def _off_topic(self, page: Page, link: Link) -> bool:
-        """Return whether the topic predicted for *link* is another one."""
+    def _predict(self, page: Page, link: Link) -> str:
+        """Return what the words around *link* say of its topic."""
         if not self.brief.topic.numbers:
-            return False
+            return UNKNOWN
         block = page.blocks[link.block]
-        numbers = self._predicted.around(page, block.whole or block.span, [link.anchor]).numbers
-        return bool(numbers) and on_topic(numbers, self.brief.topic.numbers) == 0
+        numbers = self._boundary.around(page, block.whole or block.span, [link.anchor]).numbers
+        return PREDICTED[on_topic(numbers, self.brief.topic.numbers)] if numbers else UNKNOWN
 
     def _take_examples(self) -> None:
         """Fill the graph from the pages of the brief."""
@@ -95,13 +143,20 @@ class TreasurePaper(Strategy):
         self.graph.refresh()
 
     def _tell(
-        self, links: Sequence[Link], nodes: list[int], osm: list[float], off: list[bool]
+        self, links: Sequence[Link], nodes: list[int], osm: list[float], predicted: list[str]
     ) -> None:
-        for link, node, similarity, other in zip(links, nodes, osm, off, strict=True):
+        for link, node, similarity, topic in zip(links, nodes, osm, predicted, strict=True):
             self._told[url_key(link.url)] = {
                 "node": node,
                 "osm": round(similarity, 4),
-                "predicted": "off topic" if other else "on topic or unknown",
+                "predicted": topic,
             }
         while len(self._told) > REMEMBERED:
             del self._told[next(iter(self._told))]
+
+
+def _section(url: str) -> str:
+    """Return the host and the first directory of a canonical address."""
+    _, _, host, path = url.split("/", 3)
+    first, slash, _ = path.partition("/")
+    return f"{host}/{first}" if slash else host
