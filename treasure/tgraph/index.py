@@ -82,10 +82,13 @@ class Index:
         part = slots * np.int64(4) + (keys & 3)
         squares = np.bincount(part, weights=counts.astype(np.float64) ** 2, minlength=4 * len(rows))
         weights = (counts / np.sqrt(squares)[part]).astype(np.float64)
-        order = np.argsort(keys, kind="stable")
+        # Key and place in one number: sorting numbers takes a fifth of the time of their order.
+        codes = np.sort(keys.astype(np.int64) << 32 | np.arange(len(keys)))
+        order, ordered = codes & 0xFFFFFFFF, (codes >> 32).astype(np.int32)
         self._nodes: Ints = slots[order]
         self._weights: Floats = weights[order]
-        self._keys, starts = np.unique(keys[order], return_index=True)
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        self._keys = ordered[starts]
         self._offsets = np.append(starts, len(keys)).astype(np.int32)
         group = levels.astype(np.int16) * 16 + masks
         changes = np.flatnonzero(np.diff(group, prepend=-1))
