@@ -38,7 +38,7 @@ def unfinished_on_disk(runs: Path) -> Callable[[], tuple[set[int], set[int]]]:
         if not (runs / "k" / "frontier" / "CURRENT").exists():
             return set(), set()
         frontier = EmbeddedFrontier(runs / "k" / "frontier")
-        queued = {url_key(entry.url) for entry in frontier.peek(100_000)}
+        queued = {url_key(url) for url in frontier._shelf.all_urls()}  # those with a retry as well
         known = {key for url in ALL if frontier.seen(url) for key in [url_key(url)]}
         frontier.close()
         return known, queued
