@@ -41,6 +41,8 @@ class Decision:
     """The T-Graph node that the link to the page matched best."""
     explanation: Mapping[str, Any] = field(default_factory=dict)
     """What the strategy said of the link that led to the page, where that is recorded."""
+    fresh: Sequence[Link] = ()
+    """Those of the links that no page had pointed to before."""
 
 
 class Crawl:
@@ -72,13 +74,13 @@ class Crawl:
                 SEED_SCORE if url_key(link.url) in self._seeds else score
                 for link, score in zip(links, scores, strict=True)
             ]
-        return Decision(verdict, links, scores, self._rescored(), node)
+        return Decision(verdict, links, scores, self._rescored(), node, fresh=fresh)
 
     def listed(self, page: Page, links: Sequence[Link]) -> Decision:
         """Score links of a mere list, such as a sitemap: nothing is judged or learned."""
         verdict = Verdict(0.0, False, unsure=True, reason="a list of links")
         scores = self.strategy.score(Arrival(page.url, page, verdict), links) if links else []
-        return Decision(verdict, links, scores, self._rescored())
+        return Decision(verdict, links, scores, self._rescored(), fresh=links)
 
     def failed(self, url: str) -> Mapping[int, float]:
         """Take in that *url* led nowhere; return the new scores of links that wait."""

@@ -212,10 +212,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             decision = replace(decision, explanation=self.recorder.scored(batch, decision))
         depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
         best: dict[str, Entry] = {}
+        # Where a link stood is kept from where it was met first.
+        fresh = {link.url for link in decision.fresh}
         for link, score in zip(decision.links, decision.scores, strict=True):
             known = best.get(link.url)
             if known is None or score > known.score:
-                context = batch.page.text(batch.page.context(link))
+                context = batch.page.text(batch.page.context(link)) if link.url in fresh else ""
                 best[link.url] = Entry(
                     link.url, score, depth, batch.page.url, link.anchor_text, context
                 )
