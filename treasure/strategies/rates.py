@@ -28,6 +28,8 @@ class Tally:
         # One place more than there are kinds: -1 takes the last, which stays empty. The system
         # gives memory to what is used only.
         self._counts = np.zeros((3, limit + 1))
+        # The first touch of each takes a millisecond: now, and not when the first page is learned.
+        self._counts[:, 0] = 0.0
 
     def new(self) -> int:
         """Return the number of a new kind; past the limit the oldest number is used again."""
