@@ -15,7 +15,8 @@ from treasure.evaluation.virtual_web import read_web_topics
 
 
 @pytest.mark.parametrize(
-    ("strategy", "examples"), [("treasure", 0), ("treasure", 4), ("best-first", 0)]
+    ("strategy", "examples"),
+    [("treasure", 0), ("treasure", 4), ("best-first", 0), ("treasure-paper", 0)],
 )
 def test_same_pages_same_order(tmp_path: Path, strategy: str, examples: int) -> None:
     path, topics = write(tmp_path)
