@@ -9,7 +9,8 @@ from tests.strategies.small_web import arrival, brief, page, url
 from treasure.errors import ConfigError
 from treasure.strategies.base import Arrival
 from treasure.strategies.link_features import PRIOR, Look
-from treasure.strategies.treasure import HEAD, SLICE, Treasure
+from treasure.strategies.queue_order import HEAD, SLICE
+from treasure.strategies.treasure import Treasure
 from treasure.tgraph.graph import TGraph
 from treasure.urls import url_key
 

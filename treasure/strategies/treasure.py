@@ -41,6 +41,7 @@ from treasure.strategies.link_features import (
 )
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
+from treasure.strategies.queue_order import QueueOrder
 from treasure.strategies.rates import Tally
 from treasure.strategies.scores import firm
 from treasure.strategies.searching import Searching
@@ -51,16 +52,6 @@ REMEMBERED = 300_000
 """Fetched URLs whose outcome still speaks for pages that link to them."""
 RESCORE = 4
 """Pages after which a part of the queue is re-scored: many links at once cost less each."""
-SLICE, HEAD = 512, 256
-"""Links re-scored then: a slice of the queue, the next one each time, and the best of all."""
-ROUND = 10
-"""Pages in which the whole queue is re-scored, unless it is too long for that."""
-BEST = 96
-"""Links at the head of the queue whose scores are kept exact."""
-MOVED = 0.05
-"""Share of a score below which a change is too small to tell the frontier."""
-PASSED_ON = 256
-"""Changed scores passed on with one page, but for ties."""
 REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
 LEAST_EVIDENCE = 10_000
@@ -128,10 +119,7 @@ class Treasure(Strategy):
         """The links last asked about."""
         self._standing: tuple[Page, int, dict[Span, int]] | None = None
         self._arrivals = 0
-        self._cursor = 0
-        self._bar = self._edge = 0.0
-        """Scores of the last of the best, and of the head."""
-        self._changed: dict[int, float] = {}
+        self._order = QueueOrder(self.evidence)
         self._measured: Measured | None = None
         self._nodes: NDArray[np.int64] | None = None
         self._learned: tuple[int, NDArray[np.float64]] = (0, np.empty(0))
@@ -262,8 +250,7 @@ class Treasure(Strategy):
 
     def rescored(self) -> Mapping[int, float]:
         """Return the scores that changed enough to matter."""
-        changed, self._changed = self._changed, {}
-        return changed
+        return self._order.changed()
 
     def _witness(
         self, page: Page, relevance: float, distance: float, looked: _Ahead
@@ -388,63 +375,22 @@ class Treasure(Strategy):
 
     # -- keeping the queue in order
 
-    def _due(self) -> NDArray[np.int64]:
-        """Return the links to re-score now: the head of the queue and the next slice of it."""
-        size = self.evidence.size
-        step = min(SLICE, max(256, -(-size * RESCORE // ROUND)))
-        if self._cursor >= size:
-            self._cursor = 0
-        rows = self.evidence.live(self._cursor, self._cursor + step)
-        self._cursor += step
-        return np.append(rows, self._head()) if len(self.evidence) > step else rows
-
-    def _head(self) -> NDArray[np.int64]:
-        """Return the best links, and note how good they must be."""
-        column, size = self.evidence.column, self.evidence.size
-        # The frontier goes by what it was told last.
-        scores = np.maximum(column["score"][:size], column["sent"][:size])
-        # The head does not fall by a tenth within a few pages, or seldom: others need no look.
-        high = np.flatnonzero(scores > 0.9 * self._edge)
-        if high.size < BEST:
-            high = np.flatnonzero(scores > 0.0)
-        if high.size <= BEST:
-            self._bar = self._edge = 0.0
-            return high
-        last = min(HEAD, high.size) - 1
-        head = high[np.argpartition(-scores[high], [BEST - 1, last])[: last + 1]]
-        self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
-        return head
-
     def _advance(self) -> None:
         """Refit when it is time, and every few pages re-score a part of the queue."""
         self._arrivals += 1
         if self.learning and self._arrivals % max(REFIT, self.model.size // REFIT_SHARE) == 0:
             self.model.refit()
         if self._arrivals % RESCORE == 0:
-            rows = self._due()
+            rows = self._order.due(RESCORE)
             if rows.size:
                 self.evidence.column["score"][rows] = self._chance(rows, self._look(rows))
-                self._pass_on(rows)
+                self._order.pass_on(rows)
         scout = self.searching.scout()
         if scout is not None:
             column = self.evidence.column
             column["scout"][scout] = True
-            column["score"][scout] = column["sent"][scout] = 1.0
-            self._changed[int(column["key"][scout])] = 1.0
-
-    def _pass_on(self, rows: NDArray[np.int64]) -> None:
-        column = self.evidence.column
-        scores, sent = column["score"][rows], column["sent"][rows]
-        higher = np.maximum(scores, sent)
-        matter = (np.abs(scores - sent) > MOVED * higher) & (higher >= self._bar)
-        if np.count_nonzero(matter) > PASSED_ON:
-            # The others wait: what was not passed on is looked at again.
-            matter &= higher >= np.partition(higher[matter], -PASSED_ON)[-PASSED_ON]
-        moved = rows[matter]
-        column["sent"][moved] = column["score"][moved]
-        self._changed.update(
-            zip(column["key"][moved].tolist(), column["score"][moved].tolist(), strict=True)
-        )
+            column["score"][scout] = 1.0
+            self._order.tell(np.array([scout]))
 
     # -- telling and keeping
 
@@ -498,7 +444,8 @@ class Treasure(Strategy):
                 "outcomes": list(self._outcomes.items()),
                 "dead": list(self._dead),
                 "harvest": self.searching.state(),
-                "place": (self._arrivals, self._cursor, self._bar),
+                "arrivals": self._arrivals,
+                "order": self._order.state(),
                 "heard": self._heard,
             }
         )
@@ -517,7 +464,8 @@ class Treasure(Strategy):
         self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})
         self._dead.update({int(key): True for key in saved["dead"]})
         self.searching.restore(saved["harvest"])
-        self._arrivals, self._cursor, self._bar = saved["place"]
+        self._arrivals = saved["arrivals"]
+        self._order.restore(saved["order"])
 
 
 def _features_of(names: Sequence[str]) -> set[str]:
