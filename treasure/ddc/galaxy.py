@@ -104,7 +104,7 @@ class Galaxy:
         dots: Counter[str] = Counter()
         best = digits(self.numbers[0][0])
         for number, part in zip(self.dot_number.tolist(), self.dot_weight.tolist(), strict=True):
-            own = digits(self.lexicon.numbers[number])
+            own = self.lexicon.digits[number]
             if len(own) >= depth and own.startswith(within):
                 weight[own[:depth]] += part
                 dots[own[:depth]] += 1
@@ -165,7 +165,6 @@ class PlainGalaxy:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self.digits = [digits(number) for number in lexicon.numbers]
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -190,7 +189,7 @@ class Plot:
         self.lexicon = galaxies.lexicon
         self.hits = self.lexicon.match(terms)
         self._hit, self.number = dots_of(self.lexicon, self.hits.term)
-        self._digits = [galaxies.digits[number] for number in self.number.tolist()]
+        self._digits = [self.lexicon.digits[number] for number in self.number.tolist()]
         self._length = np.array([len(own) for own in self._digits], np.float64)
         self._winners: dict[bytes, tuple[str, ...]] = {}
         self._dots: Counter[str] = Counter()

@@ -158,12 +158,13 @@ class Lexicon:
         """Return, for each of ``numbers``, whether it lies under one of *prefixes*."""
         under = np.zeros(len(self.numbers), np.bool_)
         for prefix in map(digits, prefixes):  # numbers that begin alike are neighbours
-            first = bisect_left(self._digits, prefix)
-            under[first : bisect_left(self._digits, prefix + _AFTER_DIGITS, first)] = True
+            first = bisect_left(self.digits, prefix)
+            under[first : bisect_left(self.digits, prefix + _AFTER_DIGITS, first)] = True
         return under
 
     @cached_property
-    def _digits(self) -> list[str]:
+    def digits(self) -> list[str]:
+        """The digits of each of ``numbers``."""
         return [digits(number) for number in self.numbers]
 
     @cached_property

@@ -88,7 +88,7 @@ class Batch:
 
     def delete_link(self, key: int, state: State, *, tried: bool) -> None:
         """Take a link's place in the order and its text away."""
-        self.writes.delete(state.place, self._links)
+        self.delete_place(state)
         self.writes.delete(state.arrival, self._entries)
         if tried:
             self.writes.delete(rows.pack_key(key), self._tried)

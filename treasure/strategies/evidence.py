@@ -107,10 +107,6 @@ class Evidence:
         """Return the row of the URL called *key*."""
         return self._rows.get(key)
 
-    def waits(self, key: int) -> bool:
-        """Return whether a page has pointed to the URL called *key*."""
-        return key in self._rows
-
     def rows(self, keys: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the rows of the URLs called *keys*, and which of them are new."""
         known = self._rows

@@ -124,8 +124,7 @@ class Kinds:
     @property
     def expected(self) -> float:
         """Mean relevance of the crawl so far."""
-        _, alive, relevance = self.total.counts_of(ALL)
-        return (relevance + 1.0) / (alive + 10.0)
+        return float(mean_relevance(self.total.counts_of(ALL), 0.1, 10.0))
 
 
 def place(
@@ -285,8 +284,8 @@ def _outcomes(rows: Rows, evidence: Evidence, kinds: Kinds) -> tuple[Floats, Flo
     # those of its host; of a host nobody knows, as all that lead out of one.
     leaving = np.flatnonzero(way >= 0)
     if leaving.size:
-        fetched, alive, _ = kinds.total.counts_of(OUTWARD)
-        of_host = kinds.ways.life(way[leaving], (alive + 2.0 * LIFE) / (fetched + 2.0), 2.0)
+        of_all = mean_life(kinds.total.counts_of(OUTWARD), LIFE, 2.0)
+        of_host = kinds.ways.life(way[leaving], of_all, 2.0)
         of_page = kinds.exits.life(pages[leaving], of_host, 2.0)
         life[leaving] = np.minimum(life[leaving], of_page)
     return _log_odds(rates) - _log_odds(expected), life

@@ -78,9 +78,9 @@ class Tally:
         counts: Floats = self._counts.take(kinds, axis=1)
         return counts @ np.ones(kinds.shape[1]) if kinds.ndim == 2 else counts
 
-    def counts_of(self, kind: int) -> list[float]:
+    def counts_of(self, kind: int) -> Floats:
         """Return the three counts of one kind."""
-        counts: list[float] = self._counts[:, kind].tolist()
+        counts: Floats = self._counts[:, kind]
         return counts
 
     def state(self) -> dict[str, Any]:

@@ -209,8 +209,8 @@ class Treasure(Strategy):
             keys = [url_key(link.url) for link in links]
             places = [at for at, key in enumerate(keys) if key not in done and key not in dead]
             ahead = [links[at] for at in places]
-            waits = self.evidence.waits
-            new = [at for at, place in enumerate(places) if not waits(keys[place])]
+            row = self.evidence.row
+            new = [at for at, place in enumerate(places) if row(keys[place]) is None]
             self._ahead = _Ahead(links, places, ahead, new, [ahead[at] for at in new])
         return self._ahead
 
