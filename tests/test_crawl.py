@@ -54,6 +54,18 @@ def test_a_seed_keeps_its_turn_whatever_links_to_it() -> None:
     assert crawl.arrived(again.url, again, again.links).scores[0] < SEED_SCORE
 
 
+def test_an_example_is_read_as_soon_as_a_link_leads_to_it() -> None:
+    example = page("Example", "The owl and its nest. [Owlet|young owl]")
+    given = brief(examples=[example])
+    crawl = Crawl(given.judge, BreadthFirst(given))
+    first = page("First", "Nothing of interest. [Example|elsewhere] [Third|elsewhere]")
+    scores = crawl.arrived(first.url, first, first.links).scores
+    assert scores[0] == SEED_SCORE > scores[1]
+    crawl.arrived(example.url, example, example.links)
+    again = page("Again", "[Example|elsewhere]")
+    assert crawl.arrived(again.url, again, again.links).scores[0] < SEED_SCORE
+
+
 def test_a_link_that_leads_nowhere_is_news_for_those_that_wait() -> None:
     given = brief()
     crawl = Crawl(given.judge, Treasure(given))

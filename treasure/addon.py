@@ -44,11 +44,12 @@ ITEM_PIPELINES = {
     "treasure.pipelines.repository.RepositoryPipeline": 200,
 }
 POLITE_DOWNLOADER_MIDDLEWARES = {
+    "treasure.middlewares.given.GivenMiddleware": 50,
     "treasure.middlewares.politeness.PolitenessMiddleware": 90,
     "treasure.middlewares.robots.RobotsMiddleware": 100,
     "treasure.middlewares.browser.BrowserMiddleware": 110,
 }
-"""Only with our scheduler: they give links back to the frontier."""
+"""Only with our scheduler: they go by what was taken from the frontier, or give it back."""
 EXTENSIONS = {
     "treasure.extensions.progress.ProgressExtension": 500,
     "treasure.extensions.speed.SpeedExtension": 510,

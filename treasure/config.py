@@ -59,7 +59,9 @@ class TreasureConfig:
     strategy: str = setting("treasure", "How links are scored; see docs/focus.md.")
     strategy_options: dict[str, Any] = setting({}, "Options of the strategy, by name.")
     random_seed: int = setting(0, "Seed of everything that is drawn.", at_least=0)
-    examples: list[str] = setting([], "URLs or files of pages on topic.")
+    examples: list[str] = setting(
+        [], "URLs or files of pages on topic; not downloaded again when met."
+    )
     negatives: list[str] = setting([], "URLs or files of pages off topic that look alike.")
 
     # -- T-Graph

@@ -16,7 +16,7 @@ from treasure.strategies.base import Arrival, Strategy
 from treasure.urls import canonical, url_key
 
 SEED_SCORE = 1.0
-"""Seeds are fetched first, whatever a page that links to one of them is worth."""
+"""Seeds are fetched first, whatever a page that links to one of them is worth; so are examples."""
 
 
 class Observer(Protocol):
@@ -54,13 +54,16 @@ class Crawl:
         self.judge = judge
         self.strategy = strategy
         self.observers = observers
-        self._seeds = {url_key(canonical(seed)) for seed in strategy.brief.seeds}
+        brief = strategy.brief
+        self.given = {url_key(canonical(page.url)) for page in brief.examples}
+        """Pages that are at hand: to follow a link to one of them costs nothing."""
+        self._first = {url_key(canonical(seed)) for seed in brief.seeds} | self.given
 
     def arrived(
         self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
     ) -> Decision:
         """Decide about *page*, which came in for the queued *url*, and its admissible *links*."""
-        self._seeds.discard(url_key(url))
+        self._first -= {url_key(url), url_key(page.url)}
         verdict = self.judge.verdict(page)
         arrival = Arrival(url, page, verdict, depth, score)
         self.strategy.learn(arrival)
@@ -69,9 +72,9 @@ class Crawl:
         for observer in self.observers:
             node = observer.observe(arrival, fresh)
         scores = self.strategy.score(arrival, links) if links else []
-        if self._seeds:
+        if self._first:
             scores = [
-                SEED_SCORE if url_key(link.url) in self._seeds else score
+                SEED_SCORE if url_key(link.url) in self._first else score
                 for link, score in zip(links, scores, strict=True)
             ]
         return Decision(verdict, links, scores, self._rescored(), node, fresh=fresh)
@@ -84,12 +87,12 @@ class Crawl:
 
     def failed(self, url: str) -> Mapping[int, float]:
         """Take in that *url* led nowhere; return the new scores of links that wait."""
-        self._seeds.discard(url_key(url))
+        self._first.discard(url_key(url))
         self.strategy.failed(url)
         return self._rescored()
 
     def _rescored(self) -> Mapping[int, float]:
         rescored = self.strategy.rescored()
-        if not self._seeds:
+        if not self._first:
             return rescored
-        return {key: score for key, score in rescored.items() if key not in self._seeds}
+        return {key: score for key, score in rescored.items() if key not in self._first}

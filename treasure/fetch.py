@@ -1,4 +1,4 @@
-"""fetch_page: one page from the live web, for commands that need a page before any crawl runs.
+"""One page from the live web, for commands that need a page before any crawl runs.
 
 Not a crawler: example pages and ``treasure classify URL`` come through here, with the same limits
 on size, time, redirects and addresses as in a crawl.
@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 import zlib
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from treasure import __version__
@@ -33,8 +34,22 @@ class FetchError(UserError):
     """A page that cannot be had."""
 
 
+class Fetched(NamedTuple):
+    """What came, and from where."""
+
+    url: str
+    body: bytes
+    content_type: str
+
+
 def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Page:
     """Return the page at *url*; raise FetchError when there is none."""
+    found = fetch_body(url, policy, contact=contact)
+    return read_page(found.url, decode(found.body, found.content_type))
+
+
+def fetch_body(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Fetched:
+    """Return what *url* leads to, as it came; raise FetchError when there is nothing."""
     policy = policy or AddressPolicy()
     agent = f"treasure/{__version__} (+{contact})" if contact else f"treasure/{__version__}"
     for _ in range(MAX_HOPS + 1):
@@ -48,7 +63,7 @@ def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = 
             continue
         if response.status != 200:
             raise FetchError(f"{address} answered with HTTP status {response.status}.")
-        return read_page(address, decode(body, response.headers.get("Content-Type", "")))
+        return Fetched(address, body, response.headers.get("Content-Type", ""))
     raise FetchError(f"{url} redirects more than {MAX_HOPS} times.")
 
 

@@ -23,6 +23,7 @@ from treasure.crawl import Crawl
 from treasure.errors import JobError, UnreadablePageError
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.extract import read_page
+from treasure.given import load_pages
 from treasure.pages import Page
 from treasure.repository.models import pages
 from treasure.repository.store import Store
@@ -31,7 +32,7 @@ from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
 from treasure.topic_reader import read_topics
 from treasure.topics import merge
-from treasure.workbench import load_pages, make_judge
+from treasure.workbench import make_judge
 
 EXAMPLES = 5
 FRONT = 0.1

@@ -133,7 +133,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         counts = self.bench.frontier.counts()
         store, job = self.bench.store, self.bench.job
-        self._taken = store.count(job) - store.count_hops(job)
+        given = [canonical(given.page.url) for given in self.bench.given.values()]
+        self._taken = store.count(job) - store.count_free(job, given)
         if counts.done or counts.queued:
             logger.info(
                 "Job %s goes on: %d pages done, %d links waiting.",
@@ -277,8 +278,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         self._tell(partial(self.bench.frontier.set_delay, host, seconds))
 
-    def hopped(self) -> None:
-        """A taken link was a redirect that leads on: it does not count towards max_pages."""
+    def uncounted(self) -> None:
+        """A taken link does not count towards max_pages: a redirect, or a page that was given."""
         self._taken -= 1
 
     def stop(self, reason: str) -> None:

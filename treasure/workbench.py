@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from treasure.addresses import AddressPolicy
@@ -20,11 +21,11 @@ from treasure.crawl import Crawl
 from treasure.ddc.judge import Judge
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.weighted import WeightedGalaxy
-from treasure.errors import ConfigError, JobError, UserError
+from treasure.errors import ConfigError, JobError
 from treasure.evaluation.virtual_web import VirtualWeb
-from treasure.extract import read_page
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
+from treasure.given import Given, load_given
 from treasure.pages import Page
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -35,6 +36,7 @@ from treasure.tgraph.graph import TGraph
 from treasure.tgraph.watchdog import Watchdog
 from treasure.topic_reader import read_topics
 from treasure.topics import Topic, merge
+from treasure.urls import canonical, url_key
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +64,8 @@ class Workbench:
     clock: Callable[[], float] = time.monotonic
     missing: Sequence[str] = field(default_factory=list)
     """Inputs that the strategy would have liked and did not get."""
+    given: dict[int, Given] = field(default_factory=dict)
+    """Examples by the keys of their URLs, until the crawl meets them."""
 
     @property
     def folder(self) -> Path:
@@ -124,28 +128,6 @@ def repository_url(config: TreasureConfig) -> str:
     return config.repository or f"sqlite:///{Path(config.runs_dir) / 'treasure.db'}"
 
 
-def load_pages(
-    sources: Sequence[str], web: VirtualWeb | None, what: str, policy: AddressPolicy | None = None
-) -> list[Page]:
-    """Return the pages behind *sources*: files, or URLs of the virtual or the live web."""
-    from treasure.fetch import fetch_page
-
-    pages = []
-    for source in sources:
-        try:
-            if source.startswith(("http://", "https://")):
-                page = web.page(source) if web is not None else fetch_page(source, policy)
-                if page is None:
-                    raise ConfigError(f"The web {web.path if web else ''} has no page {source}.")
-            else:
-                page = read_page(Path(source).resolve().as_uri(), Path(source).read_bytes())
-        except (OSError, UserError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise ConfigError(f"The {what} {source!r} cannot be read: {reason}") from None
-        pages.append(page)
-    return pages
-
-
 def _keep_what_stayed(phase: str, info: Mapping[str, int]) -> None:
     """After a full look for garbage leave alone what is no garbage: the next finds only new things.
 
@@ -172,14 +154,21 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
     topic = merge(topics)
-    examples = load_pages([*config.examples, *topic.examples], web, "example", policy)
-    negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example", policy)
+    load = partial(load_given, web=web, policy=policy, contact=config.contact)
+    examples = load([*config.examples, *topic.examples], what="example")
+    negatives = load([*config.negatives, *topic.negatives], what="negative example")
     store = Store.open(repository_url(config))
     try:
         if store.load_state(job, STATE_GROUNDS) is None:
             store.save_state(job, STATE_GROUNDS, grounds(config, topics))
         crawl, watchdog, missing = _decisions(
-            config, job, topics, seeds, examples, negatives, store
+            config,
+            job,
+            topics,
+            seeds,
+            [given.page for given in examples],
+            [given.page for given in negatives],
+            store,
         )
         frontier = open_frontier(config, job)
         if seeds_needed and not seeds and not frontier.counts().queued:
@@ -206,6 +195,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         web,
         watchdog,
         missing=missing,
+        given={url_key(canonical(given.page.url)): given for given in examples},
     )
 
 

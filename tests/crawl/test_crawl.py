@@ -100,6 +100,18 @@ def test_a_canonical_address_is_fetched_unless_it_is_the_same_spelt_otherwise(tm
     ]  # fmt: skip
 
 
+def test_a_page_given_as_an_example_is_read_from_its_copy_and_not_counted(web, tmp_path):
+    given = "examples=http://a.test/stars,http://a.test/planets"
+    run(web, tmp_path, given, "max_pages=3")
+    # The two examples follow as soon as they are met, and cost nothing.
+    urls = [url for (url,) in rows(tmp_path, "select url from pages order by id")]
+    assert urls[:3] == ["http://a.test/", "http://a.test/stars", "http://a.test/planets"]
+    assert len(urls) == 5
+    again = run(web, tmp_path, given, "max_pages=4")
+    assert "Job t goes on: 3 pages done" in again.stderr
+    assert len(rows(tmp_path, "select url from pages where status = 200")) == 6
+
+
 def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
     assert summary(run(web, tmp_path, "max_pages=4"))["stopped"] == "max_pages"
     assert len(rows(tmp_path, "select url from pages")) == 4

@@ -99,6 +99,23 @@ def test_the_oracle_takes_targets_it_knows_and_else_the_shortest_way() -> None:
     assert oracle_hits(graph, ["seed"], frozenset({"nowhere"}), 3) == [0, 0, 0]
 
 
+def test_the_oracle_reads_pages_that_were_given_for_nothing() -> None:
+    graph = {"seed": ["e1"], "e1": ["e2", "a"], "e2": ["t1"], "a": ["t2"], "t1": [], "t2": []}
+    targets, given = frozenset({"t1", "t2"}), frozenset({"e1", "e2"})
+    assert oracle_hits(graph, ["seed"], targets, 4, given) == [0, 1, 1, 2]
+
+
+def test_the_loop_follows_pages_that_were_given_at_once_and_for_nothing(
+    web: ParsedWeb, topic: WebTopic
+) -> None:
+    trial = Trial("birds", "breadth-first", examples=5)
+    inputs, seeds = draw(web, topic, trial), seeds_of(web, topic, "generic")
+    fetches = list(simulate(web, build(topic, seeds, inputs, trial), seeds, 60))
+    assert len(fetches) == 60
+    assert not inputs.training & {fetch.url for fetch in fetches}
+    assert inputs.training & {fetch.referrer for fetch in fetches}
+
+
 def test_measures_by_hand() -> None:
     targets = frozenset({"t1", "t2", "t3", "t4"})
     fetches = [

@@ -50,7 +50,7 @@ def compare_with_scrapy(
         seeds = seeds_of(web, topic, trial.seeds)
         targets = topic.targets - inputs.training
         fetches = crawl(web_path, topic, seeds, sorted(inputs.training), trial)
-        oracle = oracle_hits(graph, seeds, targets, max(trial.marks))
+        oracle = oracle_hits(graph, seeds, targets, max(trial.marks), inputs.training)
         measured = figures(fetches, targets, inputs.training, oracle, trial.marks)
         results.append(
             Result(trial, measured, hit_curve(fetches, targets), oracle, len(targets), [])
@@ -63,7 +63,7 @@ def compare_with_scrapy(
 def crawl(
     web: Path, topic: WebTopic, seeds: Sequence[str], examples: Sequence[str], trial: Trial
 ) -> list[Fetch]:
-    """Crawl with Scrapy and return the fetches in their order."""
+    """Crawl with Scrapy and return the fetches in their order; what was given is no fetch."""
     with tempfile.TemporaryDirectory(prefix="treasure-evaluation-") as name:
         folder = Path(name)
         told = understood_topic(topic)
@@ -99,7 +99,7 @@ def crawl(
         if done.returncode or not fetches:
             last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
             raise CrawlFailed(f"The crawl of {topic.name} ended badly: {last[0]}")
-        return fetches
+        return [fetch for fetch in fetches if fetch.url not in examples]
 
 
 def _fetches(repository: str) -> list[Fetch]:

@@ -2,7 +2,7 @@
 
 Judge, strategy, frontier and admission are those of the real crawl, and so is the order in which
 pages are fetched (tests/evaluation/test_engines.py). One fetched page costs one of the budget, as
-does a failure; a redirect costs nothing.
+does a failure; a redirect costs nothing, nor does a page that was given as an example.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
             entry = lease.entry
             yield Fetch(entry.url, False, 0.0, False, lease.score, entry.referrer, cpu)
         else:
-            spent += 1
+            given = lease.key in crawl.given
+            spent += not given
             started = time.process_time()
             page = answer.page
             links = admission.admit(page, page.links, lease)
@@ -76,15 +77,16 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
             frontier.push([Entry(url, score, depth, page.url) for url, score in best.items()])
             frontier.rescore(decision.rescored)
             verdict = decision.verdict
-            yield Fetch(
-                page.url,
-                True,
-                verdict.relevance,
-                verdict.on_topic,
-                lease.score,
-                lease.entry.referrer,
-                cpu,
-            )
+            if not given:
+                yield Fetch(
+                    page.url,
+                    True,
+                    verdict.relevance,
+                    verdict.on_topic,
+                    lease.score,
+                    lease.entry.referrer,
+                    cpu,
+                )
         frontier.acknowledge([lease.key])
         if answer.page is not None and is_respelt(lease.entry.url, answer.page.canonical):
             frontier.acknowledge([url_key(answer.page.canonical)])

@@ -81,7 +81,7 @@ def run(web: ParsedWeb, graph: Graph, topic: WebTopic, trial: Trial) -> Result:
     crawl = build(topic, seeds, inputs, trial)
     budget = max(trial.marks)
     fetches: list[Fetch] = list(simulate(web, crawl, seeds, budget))
-    oracle = oracle_hits(graph, seeds, targets, budget)
+    oracle = oracle_hits(graph, seeds, targets, budget, inputs.training)
     strategy = crawl.strategy
     return Result(
         trial,

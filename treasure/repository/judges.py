@@ -12,12 +12,13 @@ from typing import Any
 from treasure.config import PREFIX, TreasureConfig
 from treasure.errors import ConfigError, UserError
 from treasure.evaluation.virtual_web import VirtualWeb
+from treasure.given import load_pages
 from treasure.pages import Page, Verdict
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
 from treasure.topic_reader import read_topics
 from treasure.topics import merge
-from treasure.workbench import STATE_JUDGE, load_pages, make_judge
+from treasure.workbench import STATE_JUDGE, make_judge
 
 logger = logging.getLogger(__name__)
 

@@ -124,10 +124,11 @@ class Store(JobStore):
         with self.reading() as connection:
             yield from connection.execute(select(pages.c.url).where(pages.c.job == job)).scalars()
 
-    def count_hops(self, job: str) -> int:
-        """Return how many of the fetches of *job* were redirects that led on."""
+    def count_free(self, job: str, given: Sequence[str] = ()) -> int:
+        """Return how many pages of *job* cost nothing: redirects that led on, and those *given*."""
         led_on = pages.c.status.between(300, 399) & (pages.c.failure == "")
-        query = select(func.count()).where((pages.c.job == job) & led_on)
+        free = led_on | pages.c.url.in_(given)
+        query = select(func.count()).where((pages.c.job == job) & free)
         with self.reading() as connection:
             return int(connection.execute(query).scalar_one())
 

@@ -205,7 +205,7 @@ class TreasureSpider(Spider):
         else:
             entry = lease.entry
             meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), "hops": hops}
-            self._scheduler.hopped()
+            self._scheduler.uncounted()
             self._scheduler.push(
                 [
                     Entry(

@@ -53,7 +53,6 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "way": (np.int32, 0, -1),
     "media": (np.bool_, 0, 0),
     "front": (np.bool_, 0, 0),
-    "worth": (np.float32, 0, 1),
     "in_links": (np.float32, 0, 0),
     "pages": (np.int32, WITNESSES, -1),
     "lists": (np.int32, WITNESSES, -1),
@@ -75,7 +74,7 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
 RAISED = ("context", "heading", "main_heading", "block", "graph", "graph_success")
 """What the best witness says counts."""
 GROUPS = {
-    "numbers": ("in_links", "distance", "context_sum", "boilerplate", "worth", *RAISED),
+    "numbers": ("in_links", "distance", "context_sum", "boilerplate", *RAISED),
     "places": ("host", "section", "folder", "shape", "way"),
     "witnesses": ("pages", "lists", "paths"),
     "terms": ("anchor_terms", "url_terms"),

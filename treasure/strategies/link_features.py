@@ -195,7 +195,7 @@ def look(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: in
         kept[stale[:, None], _TOLD] = _told(stale, evidence, kinds, judge)
         column["edition"][stale] = edition
     table = kept.take(rows, axis=0).T.astype(np.float64)
-    in_links, distance, context_sum, boilerplate, _, *raised = column["numbers"].take(rows, 0).T
+    in_links, distance, context_sum, boilerplate, *raised = column["numbers"].take(rows, 0).T
     in_links = np.maximum(in_links, 1.0)
     rates, life = _outcomes(rows, evidence, kinds)
     values = (

@@ -58,8 +58,6 @@ LEAST_EVIDENCE = 10_000
 """URLs that evidence must have room for: as many as one sitemap may list."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
-GIVEN_WORTH = 0.3
-"""What is left of the score of a page that was given as an example: it is known already."""
 TEXTS = 4
 """Texts of a page around a link: context, heading, main heading, block."""
 
@@ -266,8 +264,6 @@ class Treasure(Strategy):
         listed, new = evidence.rows(keys)
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
-            given = [listed[at] for at in new if keys[at] in self._examples]
-            evidence.column["worth"][given] = GIVEN_WORTH
         blocks = [page.blocks[link.block] for link in links]
         texts = self._texts(page, links, blocks)
         graph, success = self._graph(page, looked)
@@ -368,8 +364,7 @@ class Treasure(Strategy):
         """Return the scores of *rows*."""
         chance = self.model.probability(known.features)
         chance = chance + self.searching.gain(rows) * (1.0 - chance)
-        worth = self.evidence.column["worth"][rows]
-        scores: NDArray[np.float64] = np.clip(chance * worth * known.life, LEAST, 1.0)
+        scores: NDArray[np.float64] = np.clip(chance * known.life, LEAST, 1.0)
         scores[self.evidence.column["scout"][rows]] = 1.0
         return scores
 

@@ -1,0 +1,81 @@
+"""Pages that a crawl is given before it begins: examples and counter-examples, kept as they came.
+
+When the crawl meets a link to one of them it reads the copy and downloads nothing
+(``middlewares.given``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treasure.errors import ConfigError, UserError
+from treasure.extract import decode, read_page
+from treasure.pages import Page
+
+if TYPE_CHECKING:
+    from treasure.addresses import AddressPolicy
+    from treasure.evaluation.virtual_web import VirtualWeb
+
+_HTML = "text/html"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A page, and what it was read from."""
+
+    page: Page
+    body: bytes
+    content_type: str = _HTML
+
+
+def load_given(
+    sources: Sequence[str],
+    web: VirtualWeb | None,
+    what: str,
+    policy: AddressPolicy | None = None,
+    *,
+    contact: str = "",
+) -> list[Given]:
+    """Return the pages behind *sources*: files, or URLs of the virtual or the live web."""
+    found = []
+    for source in sources:
+        try:
+            if not source.startswith(("http://", "https://")):
+                found.append(_from_file(Path(source)))
+            elif web is not None:
+                found.append(_from_archive(source, web))
+            else:
+                found.append(_from_live_web(source, policy, contact))
+        except (OSError, UserError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ConfigError(f"The {what} {source!r} cannot be read: {reason}") from None
+    return found
+
+
+def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> list[Page]:
+    """Return the pages behind *sources* without their copies."""
+    return [given.page for given in load_given(sources, web, what)]
+
+
+def _from_file(path: Path) -> Given:
+    body = path.read_bytes()
+    return Given(read_page(path.resolve().as_uri(), body), body)
+
+
+def _from_archive(url: str, web: VirtualWeb) -> Given:
+    response = web.follow(url)
+    if response is None or response.status != 200:
+        raise ConfigError(f"The web {web.path} has no page {url}.")
+    kind = response.header("content-type") or _HTML
+    return Given(read_page(response.url, response.body), response.body, kind)
+
+
+def _from_live_web(url: str, policy: AddressPolicy | None, contact: str) -> Given:
+    from treasure.fetch import fetch_body
+
+    found = fetch_body(url, policy, contact=contact)
+    page = read_page(found.url, decode(found.body, found.content_type))
+    return Given(page, found.body, found.content_type)
