@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treasure.extract import MAX_NESTING, decode, read_page
+from treasure.extract import decode, read_page
 from treasure.pages import Span
 
 URL = "http://host.test/dir/page.html"
@@ -145,13 +145,6 @@ def test_scripts_and_styles_are_no_text():
 def test_an_empty_shell_with_scripts_is_noticed():
     assert read("<div id=root></div><script src=app.js></script>").scripted_shell
     assert not read("<script></script><p>" + "word " * 50).scripted_shell
-
-
-def test_deep_nesting_is_cut_not_suffered():
-    page = read("<p>top</p>" + "<div>" * 100_000 + "deep" + "</div>" * 100_000)
-    assert page.words == ["top"]
-    page = read("<p>top</p>" + "<div>" * (MAX_NESTING - 1) + "deep")
-    assert page.words == ["top", "deep"]
 
 
 def test_too_many_links_are_left_out():

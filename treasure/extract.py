@@ -20,6 +20,7 @@ from w3lib.encoding import html_to_unicode
 from treasure import urls
 from treasure.errors import UnreadablePageError
 from treasure.pages import Block, Heading, Link, Page, Span
+from treasure.parsable import parsable
 from treasure.text import MARK, VOCABULARY, plain, words
 
 MAX_TEXT_CHARS = 2_000_000
@@ -27,12 +28,8 @@ MAX_LINKS = 5_000
 MAX_ANCHOR_CHARS = 500
 MAX_PATH_TAGS = 8
 MAX_NODES = 300_000
-MAX_NESTING = 2_000
-"""Parsers take time quadratic in the depth of a page; what lies deeper is not read."""
 SHELL_WORDS, SHELL_LINKS = 30, 3
 """Pages with scripts and less than this may need a browser."""
-MANY_TAGS = 10_000
-"""Pages with fewer tags cannot be deep enough to hurt, and are not checked."""
 
 _TEXT, _SKIPPED, _PLAIN, _BREAK, _IMAGE, _ANCHOR, _BLOCK, _HEADING, _CELL, _LIST = range(10)
 """What an element is to the walk; from _BLOCK on all are blocks."""
@@ -67,11 +64,6 @@ _NAVIGATION_NAMES = re.compile(
     r"headerlink|related-?bar|login|catlinks|advert|sponsor)",
     re.IGNORECASE,
 )
-_NESTING_TAG = re.compile(
-    r"<(/?)(?!(?:p|li|dt|dd|td|th|tr|option|br|hr|img|input|meta|link|area|base|col|wbr|source|"
-    r"param|embed|track)\b)[a-z]",
-    re.IGNORECASE,
-)
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _FACTS = "base[href], title, meta[name], link[rel=canonical][href], [role=heading]"
 _HEAD_TAGS = frozenset({"base", "title", "meta", "link"})
@@ -88,7 +80,7 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     if isinstance(html, bytes):
         html = decode(html)
     try:
-        tree = LexborHTMLParser(_not_too_deep(html).encode("utf-8", "replace"))
+        tree = LexborHTMLParser(parsable(html).encode("utf-8", "replace"))
     except (SelectolaxError, ValueError) as error:
         raise UnreadablePageError(f"{url} cannot be parsed: {error}") from error
     walk = _Walk(url, max_links)
@@ -117,18 +109,6 @@ def _step(tag: str, name: str | None, classes: str | None, role: str | None) -> 
         or role in _NAVIGATION_ROLES
     )
     return "!" + step if navigation else step
-
-
-def _not_too_deep(html: str) -> str:
-    """Return *html* up to where its elements nest deeper than MAX_NESTING."""
-    if len(html) < 3 * MANY_TAGS or html.count("<") < MANY_TAGS:
-        return html
-    depth = 0
-    for tag in _NESTING_TAG.finditer(html):
-        depth += -1 if tag[1] else 1
-        if depth > MAX_NESTING:
-            return html[: tag.start()]
-    return html
 
 
 class _Walk:

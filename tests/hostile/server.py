@@ -235,6 +235,17 @@ async def deep(c: Connection) -> None:
     await c.page("<div>" * 100_000 + document("Deep", "") + "</div>" * 100_000)
 
 
+@serves("/closes-in-vain")
+async def closes_in_vain(c: Connection) -> None:
+    await c.page(document("In vain", "") + "<x></y>" * 200_000)
+
+
+@serves("/many-attributes")
+async def many_attributes(c: Connection) -> None:
+    attributes = " ".join(f"a{number}=b" for number in range(150_000))
+    await c.page(document("Attributes", f"<b {attributes}>end</b>"))
+
+
 @serves("/many-links")
 async def many_links(c: Connection) -> None:
     await c.page("".join(f"<a href=/healthy/{n % 8}#{n}>x</a>" for n in range(100_000)))

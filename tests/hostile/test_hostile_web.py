@@ -41,6 +41,8 @@ EXPECTED = {
     "/bomb-zstd": LARGE,
     "/gzip-rubbish": "damaged compressed body",
     "/deep": PAGE,
+    "/closes-in-vain": PAGE,
+    "/many-attributes": PAGE,
     "/many-links": PAGE,
     "/long-anchor": PAGE,
     "/huge-header": LOST,

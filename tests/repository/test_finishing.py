@@ -41,7 +41,9 @@ def test_blocks_stay_where_that_is_asked_for(lite: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "html", [b"", b"\x00\x01\x02", b"<html></html>", b"<" * 5_000, b"<p>" * 2_000]
+    "html",
+    [b"", b"\x00\x01\x02", b"<html></html>", b"<" * 5_000, b"<p>" * 2_000, b"<p>w</p>" * 200_000],
+    ids=["nothing", "binary", "empty", "signs", "tags", "many tags"],
 )
 def test_blocks_stay_where_trafilatura_finds_nothing(lite: Store, html: bytes) -> None:
     lite.write([record(html=html, text="as the blocks say")])

@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 
 MAX_HTML_BYTES = 2_000_000
 """Larger pages keep the text of their blocks: trafilatura's time grows faster than the page."""
+MAX_TAGS = 40_000
+"""So do pages of more tags, for the same reason: half a million take it minutes."""
 LEAST_SHARE = 0.1
 """trafilatura's text must be at least this share of the blocks' text, or it missed the point."""
 LANGUAGE_CHARACTERS = 1_500
@@ -24,7 +26,7 @@ LEAST_CERTAINTY = 0.9
 
 def main_text(html: bytes, blocks: str) -> str:
     """Return the main text of *html*, or *blocks* where trafilatura finds too little."""
-    if not html or len(html) > MAX_HTML_BYTES:
+    if not html or len(html) > MAX_HTML_BYTES or html.count(b"<") > MAX_TAGS:
         return blocks
     try:
         found = _trafilatura().extract(html, include_comments=False, deduplicate=False) or ""
