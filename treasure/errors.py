@@ -77,5 +77,5 @@ class RepositoryUnavailable(UnavailableError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the nearest known word, or an empty string."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from treasure.errors import ConfigError, UserError
 from treasure.extract import decode, read_page
 from treasure.pages import Page
+from treasure.urls import canonical
 
 if TYPE_CHECKING:
     from treasure.addresses import AddressPolicy
@@ -67,10 +68,10 @@ def _from_file(path: Path) -> Given:
 
 def _from_archive(url: str, web: VirtualWeb) -> Given:
     response = web.follow(url)
-    if response is None or response.status != 200:
+    if response is None or not response.is_page:
         raise ConfigError(f"The web {web.path} has no page {url}.")
-    kind = response.header("content-type") or _HTML
-    return Given(read_page(response.url, response.body), response.body, kind)
+    page = read_page(canonical(response.url) or response.url, response.text)
+    return Given(page, response.body, response.header("content-type") or _HTML)
 
 
 def _from_live_web(url: str, policy: AddressPolicy | None, contact: str) -> Given:

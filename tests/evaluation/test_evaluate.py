@@ -74,7 +74,13 @@ def test_repeatable_to_the_last_digit_and_resumed(files: list[str], capsys) -> N
         (["--repeats", "0"], "--repeats must be at least 1"),
         (["--examples", "11"], "--examples must be between 0 and 10"),
         (["--option", "precision"], "--option must be NAME=VALUE"),
-        (["--strategies", "treasure", "--option", "speed=9"], "cannot take these options"),
+        (
+            ["--strategies", "treasure", "--option", "precison=9"],
+            "'treasure' has no option 'precison'. Did you mean 'precision'?",
+        ),
+        (["--strategies", "best-first", "--option", "several=1"], "'several' must be"),
+        (["--json", "nowhere/figures.json"], "nowhere/figures.json cannot be written"),
+        (["--report", "/dev/null/report"], "/dev/null/report cannot be written"),
         (["--engine", "scrapy", "--background", "5"], "cannot be given --background"),
     ],
 )
@@ -93,6 +99,9 @@ def test_files_that_are_no_web_or_no_topics(files: list[str], tmp_path: Path, ca
     (tmp_path / "bad.json").write_text("{")
     assert main(["evaluate", files[0], "--topics", "bad.json"]) == 2
     assert "is no JSON" in capsys.readouterr().err
+    (tmp_path / "none.json").write_text("[]")
+    assert main(["evaluate", files[0], "--topics", "none.json"]) == 2
+    assert "There is no topic" in capsys.readouterr().err
 
 
 def test_a_damaged_web_is_measured_as_far_as_it_can_be_read(files: list[str], capsys) -> None:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from treasure.errors import WebError
-from treasure.evaluation.virtual_web import VirtualWeb, read_web_topics
+from treasure.evaluation.virtual_web import VirtualWeb, read_web_topics, truth
 
 
 def record(url, body=b"<p>text</p>", status="200 OK", headers=()):
@@ -85,3 +85,30 @@ def test_topics_are_read_and_checked(tmp_path):
     path.write_text("{")
     with pytest.raises(WebError, match="no JSON"):
         read_web_topics(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([5], "Topic 1 of .* has no name"),
+        ([{"name": "x", "seeds": "http://a.test/", "targets": []}], "seeds of Topic 1 of .* list"),
+        (
+            [{"name": "x", "seeds": [], "targets": "http://a.test/"}],
+            "targets of Topic 1 of .* list",
+        ),
+        ([{"name": "x", "seeds": [], "targets": [], "ddc": "52x"}], "'52x' is no Dewey number"),
+        ([{"name": "x", "seeds": [], "targets": []}] * 2, "two topics named 'x'"),
+    ],
+)
+def test_wrong_topics_are_named(tmp_path, rows, message):
+    path = tmp_path / "topics.json"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(WebError, match=message):
+        read_web_topics(path)
+
+
+def test_targets_are_known_by_their_canonical_addresses(tmp_path):
+    path = tmp_path / "topics.json"
+    targets = ["http://A.test/?b=1&a=2", "http://a.test/?a=2&b=1#top"]
+    path.write_text(json.dumps([{"name": "x", "ddc": None, "seeds": [], "targets": targets}]))
+    assert truth(read_web_topics(path)[0]) == {"http://a.test/?a=2&b=1"}

@@ -6,7 +6,8 @@ import pytest
 
 from treasure.errors import WebError
 from treasure.evaluation import web_builder
-from treasure.evaluation.virtual_web import Response, VirtualWeb, WebTopic, read_web_topics
+from treasure.evaluation.archived import Response
+from treasure.evaluation.virtual_web import VirtualWeb, WebTopic, read_web_topics
 from treasure.evaluation.web_writer import TOPICS, WEB, write_web
 from treasure.repository.records import PageRecord
 from treasure.repository.store import Store

@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
         )
     topics = chosen_topics(read_web_topics(topics_path), args.topic)
     trials = _trials(args, [topic.name for topic in topics])
+    _prepare_outputs(args)
     if args.engine == "scrapy":
         from treasure.evaluation.scrapy_engine import compare_with_scrapy
 
@@ -87,6 +88,19 @@ def run(args: argparse.Namespace) -> int:
     if args.report:
         print(f"Curves: {report.write_html(results, Path(args.report), command)}", file=sys.stderr)
     return 0
+
+
+def _prepare_outputs(args: argparse.Namespace) -> None:
+    """Find out now, not after an hour, whether the results can be written."""
+    from treasure.errors import ConfigError
+
+    try:
+        if args.json and args.json != "-":
+            Path(args.json).open("ab").close()
+        if args.report:
+            Path(args.report).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
 
 def _trials(args: argparse.Namespace, topics: list[str]) -> list[Trial]:

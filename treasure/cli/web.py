@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treasure.evaluation.virtual_web import Response, WebTopic
+    from treasure.evaluation.archived import Response
+    from treasure.evaluation.virtual_web import WebTopic
 
 DEMO_FOLDER = "data/runs/demo"
 

@@ -21,9 +21,10 @@ from random import Random
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
+from treasure.evaluation.archived import Response
 from treasure.evaluation.demo_sentences import Subject, read_languages, read_subjects, titles
 from treasure.evaluation.demo_site import BROKEN, LAYOUTS, Anchor, DemoPage, render
-from treasure.evaluation.virtual_web import Response, WebTopic
+from treasure.evaluation.virtual_web import WebTopic
 from treasure.evaluation.web_writer import TOPICS, WEB, write_web
 
 SEED = 1

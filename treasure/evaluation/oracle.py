@@ -46,6 +46,11 @@ def link_graph(web: ParsedWeb) -> dict[str, list[str]]:
     return graph
 
 
+def landings(web: ParsedWeb, seeds: Iterable[str]) -> list[str]:
+    """Return the pages that *seeds* lead to, redirects followed."""
+    return [page.url for seed in seeds if (page := web.page(seed)) is not None]
+
+
 def oracle_hits(
     graph: Graph,
     seeds: Iterable[str],

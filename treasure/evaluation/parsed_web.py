@@ -58,10 +58,10 @@ class ParsedWeb:
                 response.status,
                 location=canonical(join(response.url, response.header("location"))),
             )
-        if response.status != 200:
+        if not response.is_page:
             return Answer(response.status)
         try:
-            page = read_page(response.url, response.body)
+            page = read_page(canonical(response.url) or response.url, response.text)
         except UnreadablePageError:
             return Answer(200)
         self._remember(url, page)
@@ -98,8 +98,15 @@ def _stamp(path: Path) -> str:
     """Return a digest of whatever a read page depends on."""
     stat = path.stat()
     parts = [str(path.resolve()), str(stat.st_size), str(stat.st_mtime_ns), str(FORMAT)]
-    for module in ("treasure.extract", "treasure.text", "treasure.urls", "treasure.pages"):
-        spec = find_spec(module)
+    for module in (
+        "extract",
+        "text",
+        "urls",
+        "pages",
+        "evaluation.archived",
+        "evaluation.parsed_web",
+    ):
+        spec = find_spec(f"treasure.{module}")
         if spec is not None and spec.origin and Path(spec.origin).is_file():
             parts.append(blake2b(Path(spec.origin).read_bytes(), digest_size=8).hexdigest())
     return blake2b("|".join(parts).encode(), digest_size=8).hexdigest()

@@ -18,11 +18,11 @@ from sqlalchemy import select
 
 from treasure.errors import TreasureError
 from treasure.evaluation.metrics import figures, hit_curve
-from treasure.evaluation.oracle import link_graph, oracle_hits
+from treasure.evaluation.oracle import landings, link_graph, oracle_hits
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch
 from treasure.evaluation.trial import Result, Trial, draw, seeds_of, understood_topic
-from treasure.evaluation.virtual_web import WebTopic
+from treasure.evaluation.virtual_web import WebTopic, truth
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -48,9 +48,10 @@ def compare_with_scrapy(
         topic = known[trial.topic]
         inputs = draw(web, topic, trial)
         seeds = seeds_of(web, topic, trial.seeds)
-        targets = topic.targets - inputs.training
+        targets = truth(topic) - inputs.training
         fetches = crawl(web_path, topic, seeds, sorted(inputs.training), trial)
-        oracle = oracle_hits(graph, seeds, targets, max(trial.marks), inputs.training)
+        landed = landings(web, seeds)
+        oracle = oracle_hits(graph, landed, targets, max(trial.marks), inputs.training)
         measured = figures(fetches, targets, inputs.training, oracle, trial.marks)
         results.append(
             Result(trial, measured, hit_curve(fetches, targets), oracle, len(targets), [])

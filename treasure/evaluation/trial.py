@@ -20,10 +20,10 @@ from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.errors import ConfigError, WebError, did_you_mean
 from treasure.evaluation.metrics import Figures, figures, hit_curve
-from treasure.evaluation.oracle import Graph, oracle_hits
+from treasure.evaluation.oracle import Graph, landings, oracle_hits
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch, simulate
-from treasure.evaluation.virtual_web import WebTopic
+from treasure.evaluation.virtual_web import WebTopic, truth
 from treasure.pages import Page
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
@@ -77,11 +77,11 @@ def run(web: ParsedWeb, graph: Graph, topic: WebTopic, trial: Trial) -> Result:
     """Run *trial* and measure it."""
     inputs = draw(web, topic, trial)
     seeds = seeds_of(web, topic, trial.seeds)
-    targets = topic.targets - inputs.training
+    targets = truth(topic) - inputs.training
     crawl = build(topic, seeds, inputs, trial)
     budget = max(trial.marks)
     fetches: list[Fetch] = list(simulate(web, crawl, seeds, budget))
-    oracle = oracle_hits(graph, seeds, targets, budget, inputs.training)
+    oracle = oracle_hits(graph, landings(web, seeds), targets, budget, inputs.training)
     strategy = crawl.strategy
     return Result(
         trial,
@@ -162,6 +162,8 @@ def seeds_of(web: ParsedWeb, topic: WebTopic, kind: str) -> list[str]:
 def chosen_topics(topics: list[WebTopic], names: list[str]) -> list[WebTopic]:
     """Return the topics called *names*, all when none is named; each must have targets."""
     known = {topic.name: topic for topic in topics}
+    if not known:
+        raise WebError("There is no topic in topics.json, so nothing can be measured.")
     for name in names:
         if name not in known:
             raise ConfigError(

@@ -11,11 +11,13 @@ import json
 import mmap
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from treasure.ddc.numbers import NumberError, normal
 from treasure.errors import WebError
+from treasure.evaluation.archived import Response, read_response
 from treasure.extract import read_page
 from treasure.pages import Page
 from treasure.urls import canonical, join
@@ -23,21 +25,6 @@ from treasure.urls import canonical, join
 _GZIP = b"\x1f\x8b\x08"
 MAX_RECORD_BYTES = 256 * 1024 * 1024
 MAX_HOPS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """An archived HTTP response."""
-
-    url: str
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes = field(repr=False)
-
-    def header(self, name: str) -> str:
-        """Return the first header called *name*, or an empty string."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,7 @@ class VirtualWeb:
         if found is None:
             return None
         record = self._record(self._offsets[found])
-        return _response(found, record[1]) if record else None
+        return read_response(found, record[1]) if record else None
 
     def follow(self, url: str) -> Response | None:
         """Return the response at the end of the redirects from *url*, MAX_HOPS at most."""
@@ -113,9 +100,9 @@ class VirtualWeb:
     def page(self, url: str) -> Page | None:
         """Return the page at *url*, redirects followed; None when there is no 200 page."""
         response = self.follow(url)
-        if response is None or response.status != 200:
+        if response is None or not response.is_page:
             return None
-        return read_page(response.url, response.body)
+        return read_page(canonical(response.url) or response.url, response.text)
 
     def _find(self, url: str) -> str | None:
         url = url.partition("#")[0]
@@ -211,38 +198,9 @@ def _record_headers(raw: bytes) -> tuple[dict[str, str], int, int] | None:
     return (headers, end + 4, int(length)) if length.isascii() and length.isdigit() else None
 
 
-def _response(url: str, payload: bytes) -> Response | None:
-    head, separator, body = payload.partition(b"\r\n\r\n")
-    lines = head.decode("utf-8", "replace").split("\r\n")
-    status_line = lines[0].split(" ", 2)
-    if not separator or len(status_line) < 2 or not status_line[1].isdigit():
-        return None
-    headers = []
-    for line in lines[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers.append((name.strip(), value.strip()))
-    response = Response(url, int(status_line[1]), tuple(headers), body)
-    if "chunked" in response.header("transfer-encoding").lower():
-        kept = tuple(pair for pair in headers if pair[0].lower() != "transfer-encoding")
-        return Response(url, response.status, kept, _unchunked(body))
-    return response
-
-
-def _unchunked(body: bytes) -> bytes:
-    parts: list[bytes] = []
-    position = 0
-    while True:
-        end = body.find(b"\r\n", position)
-        size_text = body[position:end].split(b";")[0].strip() if end >= 0 else b""
-        try:
-            size = int(size_text, 16)
-        except ValueError:
-            return body if not parts else b"".join(parts)
-        if size <= 0:
-            return b"".join(parts)
-        parts.append(body[end + 2 : end + 2 + size])
-        position = end + 2 + size + 2
+def truth(topic: WebTopic) -> frozenset[str]:
+    """Return the targets of *topic* by the addresses under which a crawl knows them."""
+    return frozenset(canonical(url) or url for url in topic.targets)
 
 
 def read_web_topics(path: str | Path) -> list[WebTopic]:
@@ -256,21 +214,41 @@ def read_web_topics(path: str | Path) -> list[WebTopic]:
         raise WebError(f"{path} is no JSON: {error}.") from None
     if not isinstance(rows, list):
         raise WebError(f"{path} must hold a list of topics. Got {type(rows).__name__} instead.")
-    return [_web_topic(path, number, row) for number, row in enumerate(rows, 1)]
+    topics = [_web_topic(path, number, row) for number, row in enumerate(rows, 1)]
+    names = [topic.name for topic in topics]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise WebError(
+            f"{path} has two topics named {twice!r}. Expected a name of its own for each."
+        )
+    return topics
 
 
 def _web_topic(path: Path, number: int, row: Any) -> WebTopic:
+    where = f"Topic {number} of {path}"
+    if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not row["name"]:
+        raise WebError(f'{where} has no name. Expected {{"name": "...", "seeds": [...], ...}}.')
+    ddc, description = (str(row.get(key) or "") for key in ("ddc", "description"))
     try:
-        return WebTopic(
-            name=str(row["name"]),
-            ddc=str(row.get("ddc", "")),
-            description=str(row.get("description", "")),
-            seeds=tuple(row["seeds"]),
-            on_topic_seeds=tuple(row.get("on_topic_seeds", ())),
-            targets=frozenset(row["targets"]),
-        )
-    except (KeyError, TypeError, AttributeError) as error:
+        normal(ddc or "0")
+    except NumberError as error:
+        raise WebError(f"ddc of {where}: {error}") from None
+    lists = {key: row.get(key, []) for key in ("seeds", "on_topic_seeds", "targets")}
+    for key, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(url, str) for url in value):
+            raise WebError(
+                f"{key} of {where} must be a list of URLs. Got {str(value)[:80]} instead."
+            )
+    if "seeds" not in row or "targets" not in row:
         raise WebError(
-            f"Topic {number} of {path} is incomplete ({error}): expected name, ddc, description,"
-            " seeds, on_topic_seeds and targets."
-        ) from None
+            f"{where} is incomplete: expected name, ddc, description, seeds, on_topic_seeds"
+            " and targets."
+        )
+    return WebTopic(
+        name=row["name"],
+        ddc=ddc,
+        description=description,
+        seeds=tuple(lists["seeds"]),
+        on_topic_seeds=tuple(lists["on_topic_seeds"]),
+        targets=frozenset(lists["targets"]),
+    )

@@ -13,7 +13,8 @@ from urllib.parse import quote
 from sqlalchemy import select
 
 from treasure.errors import WebError
-from treasure.evaluation.virtual_web import Response, VirtualWeb, WebTopic, read_web_topics
+from treasure.evaluation.archived import Response
+from treasure.evaluation.virtual_web import VirtualWeb, WebTopic, read_web_topics
 from treasure.evaluation.web_writer import TOPICS, WEB
 from treasure.repository.models import pages
 from treasure.repository.store import Store

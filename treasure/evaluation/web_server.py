@@ -15,7 +15,8 @@ import contextlib
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from treasure.evaluation.virtual_web import Response, VirtualWeb
+from treasure.evaluation.archived import Response
+from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.evaluation.web_writer import http_bytes
 
 MAX_HEAD_BYTES = 65_536

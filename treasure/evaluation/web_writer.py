@@ -15,7 +15,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 
-from treasure.evaluation.virtual_web import Response, WebTopic
+from treasure.evaluation.archived import Response
+from treasure.evaluation.virtual_web import WebTopic
 
 WEB = "web.warc.gz"
 TOPICS = "topics.json"

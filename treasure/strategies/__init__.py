@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import signature
 from typing import cast
 
-from treasure.errors import ConfigError, did_you_mean
+from treasure.errors import ConfigError, UserError, did_you_mean
 from treasure.strategies.base import Brief, Strategy
 
 STRATEGIES = {
@@ -49,7 +50,16 @@ def make_strategy(name: str, brief: Brief) -> Strategy:
     missing = sorted(need for need in cls.needs if not getattr(brief, need))
     if missing:
         raise ConfigError(f"The strategy {name!r} needs {' and '.join(missing)}; none given.")
+    known = [option for option in signature(cls).parameters if option != "brief"]
+    for option in brief.options:
+        if option not in known:
+            raise ConfigError(
+                f"The strategy {name!r} has no option {option!r}.{did_you_mean(option, known)}"
+                f" Known: {', '.join(known) or 'none'}."
+            )
     try:
         return cls(brief, **brief.options)
-    except TypeError as error:
+    except UserError:
+        raise
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"The strategy {name!r} cannot take these options: {error}.") from None

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from treasure.errors import WebError
-from treasure.evaluation.virtual_web import WebTopic, read_web_topics
+from treasure.evaluation.virtual_web import WebTopic, read_web_topics, truth
 from treasure.evaluation.web_writer import TOPICS
 from treasure.repository.models import pages
 from treasure.repository.store import Store
@@ -20,7 +20,8 @@ CURVE_POINTS = 400
 def recall(store: Store, job: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return targets found and their curve over pages fetched; None where nobody knows them."""
     topic = _truth(job)
-    if topic is None or not topic.targets:
+    targets = truth(topic) if topic is not None else frozenset()
+    if not targets:
         return None
     query = (
         select(pages.c.url, pages.c.final_url)
@@ -31,13 +32,13 @@ def recall(store: Store, job: Mapping[str, Any]) -> dict[str, Any] | None:
     curve = [(0, 0.0)]
     with store.reading() as connection:
         for place, (url, final_url) in enumerate(connection.execute(query), 1):
-            if (reached := final_url or url) in topic.targets:
+            if (reached := final_url or url) in targets:
                 found.add(reached)
-            curve.append((place, round(len(found) / len(topic.targets), 5)))
+            curve.append((place, round(len(found) / len(targets), 5)))
     step = max(1, len(curve) // CURVE_POINTS)
     return {
         "found": len(found),
-        "targets": len(topic.targets),
+        "targets": len(targets),
         "recall": curve[-1][1],
         "curve": [*curve[:-1:step], curve[-1]],
     }
