@@ -4,7 +4,7 @@ import pytest
 
 from tests.ddc.conftest import lexicon_of
 from treasure.errors import TopicError, UserError
-from treasure.topic_reader import read_topics
+from treasure.topic_reader import has_words, read_topics
 
 FILE = """
 name = "Butterflies"
@@ -73,6 +73,60 @@ def test_a_file_may_leave_out_numbers_or_name_and_hold_several(tmp_path):
     ]
 
 
+def test_a_part_of_a_wide_class_is_not_the_class():
+    for name, place in (("Gaelic football", "796 (sport)"), ("3D printing", "670 (manufacturing)")):
+        (topic,) = read_topics(name)
+        assert topic.numbers == ()
+        assert f"one of many things in {place}" in topic.notes[0]
+
+
+def test_a_letter_before_a_hyphen_makes_another_word():
+    assert read_topics("e-mail")[0].numbers == ("004.692",)
+    assert read_topics("e-commerce")[0].numbers == ("381.142",)
+    (topic,) = read_topics("e-business")
+    assert topic.numbers == ()
+    assert "Nearest by its words: 650 (business)" in topic.notes[0]
+
+
+def test_files_and_names_together(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text('name = "Butterflies"')
+    assert [t.name for t in read_topics(f"{path}, 520")] == ["Butterflies", "astronomy"]
+    odd = tmp_path / "stars, planets.toml"
+    odd.write_text('name = "Stars"')
+    assert [t.name for t in read_topics(str(odd))] == ["Stars"]
+
+
+def test_no_number_may_be_said_as_well(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text('name = "astronomy"\nnumbers = []')
+    assert read_topics(str(path))[0].numbers == ()
+
+
+def test_topics_are_told_apart():
+    assert [t.name for t in read_topics("520, Astronomy, astronomy")] == ["astronomy"]
+    names = [topic.name for topic in read_topics("595.7891,595.7892")]
+    assert names == ["butterflies", "butterflies 595.7892"]
+
+
+def test_nearly_a_name_is_a_mistake_unless_a_file_means_it(tmp_path):
+    with pytest.raises(TopicError, match="no topic 'astronmy' .* Did you mean 'astronomy'"):
+        read_topics("astronmy")
+    path = tmp_path / "t.toml"
+    path.write_text('name = "astronmy"')
+    assert "Did you mean 'astronomy'" in read_topics(str(path))[0].notes[0]
+    assert "Did you mean 'physics'" in read_topics("phisics")[0].notes[0]
+    assert "Did you mean" not in read_topics("Schmetterlinge")[0].notes[0]
+
+
+def test_names_without_a_word():
+    for name in ("the", "C++", "AT&T"):
+        (topic,) = read_topics(name)
+        assert not has_words(topic)
+        assert "no word that tells anything" in topic.notes[0]
+    assert has_words(read_topics("天文学")[0])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -82,9 +136,15 @@ def test_a_file_may_leave_out_numbers_or_name_and_hold_several(tmp_path):
         ('name = "x"\nnumbers = "520"', "numbers in the topic file .* must be a list of strings"),
         ('name = "x"\nkeywords = [1]', "keywords in the topic file .* must be a list of strings"),
         ("name = 5", "name in the topic file .* must be a string"),
-        ('name = "x"\nnumbers = ["52x"]', "'52x' is no Dewey number"),
+        ('name = "x"\nnumbers = ["52x"]', "numbers in .*: '52x' is no Dewey number"),
         ('name = "x"\n[[topic]]\nname = "y"', "mixes"),
         ("topic = 5", "holds no topic"),
+        ('name = "x"\nlanguages = ["english"]', "languages .* must be codes .* 'english'"),
+        ('name = "x"\nexamples = [""]', "examples in the topic file .* an empty string"),
+        (
+            '[[topic]]\nname = "x"\n[[topic]]\nname = "X"\nkeywords = ["y"]',
+            "two topics named 'X'",
+        ),
     ],
 )
 def test_wrong_files_are_named(tmp_path, content, message):
@@ -106,6 +166,13 @@ def test_wrong_files_are_named(tmp_path, content, message):
 def test_wrong_topics_are_named(spec, message):
     with pytest.raises(UserError, match=message):
         read_topics(spec)
+
+
+def test_a_file_of_another_kind_is_no_name(tmp_path):
+    path = tmp_path / "topic.json"
+    path.write_text("{}")
+    with pytest.raises(TopicError, match=r"topic.json is a file, but .* ends in .toml"):
+        read_topics(str(path))
 
 
 def test_a_number_outside_the_lexicon_is_refused():

@@ -34,7 +34,7 @@ from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.watchdog import Watchdog
-from treasure.topic_reader import read_topics
+from treasure.topic_reader import has_words, read_topics
 from treasure.topics import Topic, merge
 from treasure.urls import canonical, url_key
 
@@ -157,6 +157,12 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     load = partial(load_given, web=web, policy=policy, contact=config.contact)
     examples = load([*config.examples, *topic.examples], what="example")
     negatives = load([*config.negatives, *topic.negatives], what="negative example")
+    mute = next((one for one in topics if not has_words(one)), None)
+    if mute is not None and not examples:
+        raise ConfigError(
+            f"The topic {mute.name!r} has no word to recognise pages by. Give a topic file with"
+            " keywords or a description, or examples with -a examples=."
+        )
     store = Store.open(repository_url(config))
     try:
         if store.load_state(job, STATE_GROUNDS) is None:
@@ -205,18 +211,41 @@ def make_judge(
     examples: Sequence[Page] = (),
     negatives: Sequence[Page] = (),
 ) -> Judge:
-    """Return the judge that these settings describe, before it has seen a page."""
+    """Return the judge that these settings describe, before it has seen a page.
+
+    *examples* are the pages behind the examples of *config*, then those of *topics*.
+    """
+    galaxy = WeightedGalaxy(Lexicon.load(config.ddc_lexicon or None))
     return Judge(
         topics,
-        galaxy=WeightedGalaxy(Lexicon.load(config.ddc_lexicon or None)),
+        galaxy=galaxy,
         threshold=config.topic_threshold,
-        examples=examples,
+        examples=_by_topic(config, topics, examples, galaxy),
         negatives=negatives,
         languages=config.topic_languages or merge(topics).languages,
         min_words=config.topic_min_words,
         unsure=config.topic_unsure,
         random_seed=config.random_seed,
     )
+
+
+def _by_topic(
+    config: TreasureConfig,
+    topics: Sequence[Topic],
+    examples: Sequence[Page],
+    galaxy: WeightedGalaxy,
+) -> dict[str, list[Page]]:
+    """Give each example to the topics that name it; what was given for all, to the one it fits."""
+    if len(topics) == 1 or not examples:
+        return {topic.name: list(examples) for topic in topics}
+    shares: dict[str, list[Page]] = {topic.name: [] for topic in topics}
+    sources = [*config.examples, *merge(topics).examples]
+    cold = Judge(topics, galaxy=galaxy)
+    for source, page in zip(sources, examples, strict=True):
+        owners = [topic.name for topic in topics if source in topic.examples]
+        for owner in owners or [cold.verdict(page).topic]:
+            shares[owner].append(page)
+    return shares
 
 
 def _decisions(

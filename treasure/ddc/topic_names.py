@@ -3,29 +3,37 @@
 A class is meant when its own name is the topic's, or part of it is ("planets and asteroids"); else
 when the topic is one of its terms, the better the nearer to the front of the class's line. Of a
 class and one below it that fit about as well, the more precise is meant. Stems bring plurals
-together, but also "university" and "universe": a match that only stems make counts less. Where
-nothing matches, the words of the name are classified like a short text, and the caller should say
-that it is a guess.
+together, but also "university" and "universe": a match that only stems make counts less. "E-mail"
+is spelt "email" as well, and no kind of mail.
+
+Not every match says what the topic is. Gaelic football is one of hundreds of terms under sport, and
+a crawl for it should not bring home tennis: that is *within* a class. Where nothing matches, the
+words of the name are classified like a short text, a *guess*. The caller should say so.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import digits
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.text import STOP, VOCABULARY, words
 
-NAME, PART, TERM, GUESS = "name", "part of name", "term", "words"
+NAME, PART, TERM, WITHIN, GUESS = "name", "part of name", "term", "one of many terms", "words"
 
 _PARTS = re.compile(r",|;|/|\(|\)|\band\b")
 _STEM_ONLY = 0.5
 _SECOND_REASON = 0.25
 _ABOUT, _ROUGHLY = 0.8, 0.42
 """How well a number below another has to fit in comparison to be preferred."""
+_WIDE, _CORE = 5, 0.37
+"""Classes below a class that make it wide, and how well its first eight terms fit."""
+_LETTER = re.compile(r"\b([^\W\d_])-(?=\w)")
+"""A letter that makes another word of the next: e-business, x-ray."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,18 @@ class TopicNames:
 
     def candidates(self, name: str, most: int = 8) -> list[Candidate]:
         """Return what *name* may mean, best first; empty when none of its words is known."""
+        joined = _LETTER.sub(r"\1", name)
+        if joined != name:
+            found = self.candidates(joined, most)
+            if found and found[0].why != GUESS:
+                return found
         reasons: dict[str, list[tuple[float, str]]] = defaultdict(list)
         stems = _stems(name)
         if not stems:
             return []
         for number, text, fit, why in self._classes.get(stems, ()):
-            reasons[number].append((fit * _likeness(name, text), why))
+            if _letters(name) == _letters(text):
+                reasons[number].append((fit * _likeness(name, text), why))
         for number, fit in self._as_term(name):
             reasons[number].append((fit, TERM))
         if not reasons:
@@ -74,7 +88,15 @@ class TopicNames:
             for number, given in reasons.items()
         ]
         found.sort(key=lambda candidate: (-candidate.fit, digits(candidate.number)))
-        return _precise_first(found, set(stems))[:most] if found else []
+        return [self._placed(c) for c in _precise_first(found, set(stems))[:most]] if found else []
+
+    def near(self, name: str) -> list[tuple[str, float]]:
+        """Return names of classes that are spelt like *name*, with their likeness, best first."""
+        known = {text for classes in self._classes.values() for _, text, _, _ in classes}
+        found = difflib.get_close_matches(name.lower(), sorted(known), cutoff=0.75)
+        return [
+            (other, difflib.SequenceMatcher(None, other, name.lower()).ratio()) for other in found
+        ]
 
     def neighbours(self, number: str, most: int = 8) -> list[Candidate]:
         """Return the classes around *number*: below it, then beside it."""
@@ -88,9 +110,17 @@ class TopicNames:
             for n in group[:most]
         ]
 
+    def _placed(self, candidate: Candidate) -> Candidate:
+        """Say of a term far down in a wide class that it is only within that class."""
+        if candidate.why != TERM or candidate.fit >= _CORE:
+            return candidate
+        own = digits(candidate.number)
+        below = sum(digits(n).startswith(own) for n in self.lexicon.numbers if n in self.lexicon)
+        return replace(candidate, why=WITHIN) if below > _WIDE else candidate
+
     def _as_term(self, name: str) -> list[tuple[str, float]]:
         term = self.lexicon.find(name)
-        if term is None:
+        if term is None or _letters(name) != _letters(self.lexicon.term(term)):
             return []
         likeness = _likeness(name, self.lexicon.term(term))
         start, stop = self.lexicon.posting_start[term : term + 2]
@@ -106,6 +136,10 @@ class TopicNames:
 
 def _stems(name: str) -> tuple[int, ...]:
     return tuple(number for number in map(VOCABULARY.__getitem__, words(name)) if number != STOP)
+
+
+def _letters(name: str) -> list[str]:
+    return _LETTER.findall(name.lower())
 
 
 def _joined(reasons: list[tuple[float, str]]) -> tuple[float, str]:

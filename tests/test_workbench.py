@@ -1,0 +1,56 @@
+"""What a crawl is built from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treasure.config import TreasureConfig
+from treasure.errors import ConfigError
+from treasure.given import load_pages
+from treasure.topic_reader import read_topics
+from treasure.workbench import build, make_judge
+
+STARS = "Telescopes show stars, planets and galaxies; comets orbit the sun beyond Neptune. "
+CHEFS = "Bake the dough with butter, flour and sugar; simmer the sauce and season the soup. "
+TOPICS = """
+[[topic]]
+name = "astronomy"
+examples = ["stars.html"]
+[[topic]]
+name = "cooking"
+examples = ["chefs.html"]
+"""
+
+
+def config(folder: Path, **others: object) -> TreasureConfig:
+    settings = {"TREASURE_RUNS_DIR": str(folder / "runs"), "TREASURE_FRONTIER": "memory"}
+    return TreasureConfig.read(settings | {f"TREASURE_{k.upper()}": v for k, v in others.items()})
+
+
+def written(folder: Path, **pages: str) -> None:
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(f"<title>{name}</title><p>{text * 5}</p>")
+
+
+def test_examples_stay_with_the_topic_that_names_them(tmp_path: Path) -> None:
+    written(tmp_path, stars=STARS, chefs=CHEFS, more=STARS)
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    chosen = config(
+        tmp_path, topic=str(tmp_path / "topics.toml"), examples=[str(tmp_path / "more.html")]
+    )
+    topics = read_topics(chosen.topic)
+    sources = [*chosen.examples, *topics[0].examples, *topics[1].examples]
+    judge = make_judge(chosen, topics, load_pages(sources, None, "example"))
+    assert [len(texts) for texts in judge._examples] == [2, 1]
+
+
+def test_a_topic_without_words_needs_examples(tmp_path: Path) -> None:
+    written(tmp_path, code=CHEFS)
+    seeds = ["http://a.example/"]
+    with pytest.raises(ConfigError, match=r"The topic 'C\+\+' has no word to recognise pages by"):
+        build(config(tmp_path, topic="C++"), seeds)
+    bench = build(config(tmp_path, topic="C++", examples=[str(tmp_path / "code.html")]), seeds)
+    bench.store.close()
+    bench.frontier.close()
