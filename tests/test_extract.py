@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.http import HtmlResponse
 
 from treasure.extract import decode, read_page
 from treasure.pages import Span
@@ -150,6 +151,16 @@ def test_an_empty_shell_with_scripts_is_noticed():
 def test_too_many_links_are_left_out():
     many = "".join(f"<a href={n}>l</a>" for n in range(50))
     assert len(read_page(URL, many, max_links=10).links) == 10
+
+
+@pytest.mark.parametrize(
+    "name", ["punycode", "IDNA", "zlib", "base-64", "rot13", "undefined", "unicode-escape", "uu"]
+)
+def test_codecs_that_are_no_charsets_are_not_believed(name):
+    body = f"<meta charset={name}><p>" + "é" * 100_000 + "-" + "b" * 1_000_000
+    assert decode(body.encode()) == body
+    assert decode(body.encode(), f"text/html; charset={name}") == body
+    assert HtmlResponse("http://host.test/", body=body.encode()).text == body
 
 
 def test_encodings_from_header_and_meta():

@@ -1,11 +1,23 @@
-"""HTML that would keep a parser busy for minutes, and HTML that only looks like it."""
+"""HTML that would keep a parser busy for minutes, and HTML that only looks like it.
+
+What hurts has to end within the seconds of a test, and with bounded memory: before, each of these
+pages took minutes or all memory.
+"""
 
 import pytest
 
 from treasure.extract import read_page
-from treasure.parsable import LARGE, MAX_ATTRIBUTES, MAX_NESTING, MAX_SEARCHES, parsable
+from treasure.parsable import (
+    LARGE,
+    MAX_ATTRIBUTES,
+    MAX_NESTING,
+    MAX_OPTIONS,
+    MAX_SEARCHES,
+    parsable,
+)
 
 FILLER = "<p>word</p>" * (LARGE // 10)
+FONTS = "".join(f"<font size={number}>" for number in range(1_900))
 
 
 def words_of(html):
@@ -21,10 +33,29 @@ def test_end_tags_of_other_names_do_not_hide_the_depth():
     assert words_of("<p>top</p>" + "<x></y>" * 600_000 + "deep") == {"top"}
 
 
-def test_end_tags_that_close_nothing_are_looked_for_so_often_and_no_more():
-    vain = MAX_SEARCHES // 1_000 + 2
-    assert words_of("<p>top</p>" + "<x>" * 1_000 + "</y>" * vain + "deep") == {"top"}
-    assert words_of("<p>top</p>" + "</y>" * vain + "more") == {"top", "more"}
+def test_end_tags_that_close_nothing_are_not_looked_for_again_and_again():
+    vain = MAX_SEARCHES // 100 + 2
+    assert words_of("<p>top</p>" + "<x>" * 100 + "</y>" * vain + "deep") == {"top", "deep"}
+
+
+def test_formatting_that_nobody_ends_does_not_multiply():
+    page = f"<p>top</p><div>{FONTS}</div>" + "<div>x</div>" * 100_000
+    assert len(parsable(page)) < 2 * len(page)
+    assert words_of(page) >= {"top"}
+    page = "<div><b><i><u><b><i><u></div>" + "<p>x" * 500_000 + "<p>end"
+    assert words_of(page) == {"x"}, "cut by the limit of nodes"
+
+
+def test_unended_formatting_in_cells_is_read_to_the_end():
+    cells = "".join(f"<tr><td><font size={n}>cell</td>" for n in range(5_000))
+    assert words_of(f"<table>{cells}</table><p>end</p>") == {"cell", "end"}
+
+
+def test_a_list_of_very_many_options_costs_nothing():
+    options = "<option>star" * 350_000
+    assert words_of(f"<p>top <select>{options}</select>tail</p><p>end") == {"top", "tail", "end"}
+    few = f"<select>{'<option>star' * MAX_OPTIONS}</select>" + "<br>" * 3_000
+    assert parsable(few) == few
 
 
 @pytest.mark.parametrize("attribute", [" a{}", " a{}=b", '\na{}="b > <p>"', "/a{} = '>'", ' "a{}'])
@@ -45,3 +76,10 @@ def test_few_attributes_of_any_size_stay():
 def test_scripts_end_where_they_end():
     code = "for(i=0;i<n;){" + "i ++ ; " * 20_000
     assert words_of(f"{FILLER}<script>{code}</script><p>end</p>") == {"word", "end"}
+
+
+@pytest.mark.parametrize(
+    "html", ["<" * 500_000, "</" * 500_000, "<a" * 500_000, "\x00<b>" * 50_000]
+)
+def test_rubbish_is_rubbish(html):
+    read_page("http://host.test/", html)

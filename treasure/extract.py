@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
-from w3lib.encoding import html_to_unicode
+from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
 from treasure.errors import UnreadablePageError
@@ -68,6 +68,13 @@ _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE
 _FACTS = "base[href], title, meta[name], link[rel=canonical][href], [role=heading]"
 _HEAD_TAGS = frozenset({"base", "title", "meta", "link"})
 _TITLE_WORDS = 200
+_NO_CHARSETS = (
+    "base64_codec bz2_codec hex_codec idna punycode quopri_codec raw_unicode_escape rot_13 "
+    "undefined unicode_escape uu_codec zlib_codec base64 bz2 hex quopri uu zlib rot13"
+)
+# Names that mean something to Python alone. Most are no text, and punycode takes hours for a page;
+# whoever declares them gets UTF-8, here and wherever Scrapy decodes a response.
+DEFAULT_ENCODING_TRANSLATION.update(dict.fromkeys(_NO_CHARSETS.split(), "utf_8"))
 
 
 def decode(body: bytes, content_type: str = "") -> str:

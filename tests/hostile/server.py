@@ -156,6 +156,12 @@ async def charset_unknown(c: Connection) -> None:
     await c.send(body)
 
 
+@serves("/charset-punycode")
+async def charset_punycode(c: Connection) -> None:
+    await c.head("Content-Type: text/html", html=False)
+    await c.send(b"<meta charset=punycode>" + b"a" * 1_000_000 + b"-" + b"b" * 500_000)
+
+
 @serves("/invalid-utf8")
 async def invalid_utf8(c: Connection) -> None:
     await c.page(document("Invalid", "").encode() + b"\xff\xfe\x80\xc0\xaf" * 50)
@@ -244,6 +250,17 @@ async def closes_in_vain(c: Connection) -> None:
 async def many_attributes(c: Connection) -> None:
     attributes = " ".join(f"a{number}=b" for number in range(150_000))
     await c.page(document("Attributes", f"<b {attributes}>end</b>"))
+
+
+@serves("/many-options")
+async def many_options(c: Connection) -> None:
+    await c.page(document("Options", "<select>" + "<option>star" * 150_000))
+
+
+@serves("/unended-formatting")
+async def unended_formatting(c: Connection) -> None:
+    fonts = "".join(f"<font size={number}>" for number in range(1_900))
+    await c.page(document("Fonts", f"<div>{fonts}</div>" + "<div>x</div>" * 50_000))
 
 
 @serves("/many-links")

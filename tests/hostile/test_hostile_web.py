@@ -27,6 +27,7 @@ EXPECTED = {
     "/chunks-unfinished": SHORT,
     "/charset-lies": PAGE,
     "/charset-unknown": PAGE,
+    "/charset-punycode": PAGE,
     "/invalid-utf8": PAGE,
     "/nul-bytes": PAGE,
     "/binary-as-html": PAGE,  # read, judged by its words, of which there are none
@@ -43,6 +44,8 @@ EXPECTED = {
     "/deep": PAGE,
     "/closes-in-vain": PAGE,
     "/many-attributes": PAGE,
+    "/many-options": PAGE,
+    "/unended-formatting": PAGE,
     "/many-links": PAGE,
     "/long-anchor": PAGE,
     "/huge-header": LOST,
