@@ -47,3 +47,13 @@ def test_a_link_that_is_gone_is_not_looked_at() -> None:
     order, evidence = queue(2_000)
     evidence.drop(1)
     assert 0 not in order.due(4).tolist()
+
+
+def test_links_that_are_met_again_keep_their_score_until_it_moves() -> None:
+    order, evidence = queue(4)
+    new, _ = evidence.rows([5])
+    rows = np.array([0, 1, *new])
+    evidence.column["score"][rows] = [0.88, 0.4, 0.2]
+    assert order.settle(rows).tolist() == [False, True, True]
+    assert evidence.column["sent"][rows].tolist() == [0.9, 0.4, 0.2]
+    assert not order.settle(rows[1:]).any()

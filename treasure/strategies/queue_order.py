@@ -25,6 +25,7 @@ PASSED_ON = 256
 """Changed scores passed on at once, but for ties."""
 
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class QueueOrder:
@@ -64,12 +65,23 @@ class QueueOrder:
         self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
         return head
 
+    def settle(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which links that were just met have a new score, or one that moved.
+
+        The others keep the score that the frontier has: most links of a page were on the pages
+        before it, and are as good as they were.
+        """
+        column = self.evidence.column
+        moved = _moved(column["score"][rows], column["sent"][rows])
+        column["sent"][rows[moved]] = column["score"][rows[moved]]
+        return moved
+
     def pass_on(self, rows: Rows) -> None:
         """Tell the frontier which scores of *rows* changed, as far as that matters."""
         column = self.evidence.column
         scores, sent = column["score"][rows], column["sent"][rows]
         higher = np.maximum(scores, sent)
-        matter = (np.abs(scores - sent) > MOVED * higher) & (higher >= self._bar)
+        matter = _moved(scores, sent) & (higher >= self._bar)
         if np.count_nonzero(matter) > PASSED_ON:
             # The others wait: what was not passed on is looked at again.
             matter &= higher >= np.partition(higher[matter], -PASSED_ON)[-PASSED_ON]
@@ -95,3 +107,8 @@ class QueueOrder:
     def restore(self, state: tuple[int, float]) -> None:
         """Go on from what ``state`` returned."""
         self._cursor, self._bar = state
+
+
+def _moved(scores: Floats, sent: Floats) -> NDArray[np.bool_]:
+    moved: NDArray[np.bool_] = np.abs(scores - sent) > MOVED * np.maximum(scores, sent)
+    return moved

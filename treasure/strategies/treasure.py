@@ -227,8 +227,9 @@ class Treasure(Strategy):
         if rows.size:
             touched = np.array(list(dict.fromkeys(rows.tolist())), np.int64)
             known = self._look(touched)
-            column["score"][touched] = column["sent"][touched] = self._chance(touched, known)
-            scores[places] = column["score"][rows]
+            column["score"][touched] = self._chance(touched, known)
+            told = self._order.settle(touched)
+            scores[places] = column["sent"][rows]
             nodes = None
             if self._nodes is not None:
                 nodes = np.full(len(links), -1)
@@ -236,8 +237,8 @@ class Treasure(Strategy):
             self._measured = Measured(
                 tuple(PRIOR),
                 self.model.weights.copy(),
-                column["key"][touched],
-                known.features,
+                column["key"][touched[told]],
+                known.features[told],
                 nodes,
             )
         return scores.tolist()
