@@ -1,10 +1,15 @@
 """A crawl as a user runs it: ``scrapy crawl treasure`` over a small web in a WARC file."""
 
+import contextlib
+import os
+import pty
+import re
 import sqlite3
+import subprocess
 
 import pytest
 
-from tests.crawl.crawling import crawl, summary, write_web
+from tests.crawl.crawling import ROOT, command, crawl, summary, write_web
 
 STARS = (
     "The telescope shows stars, planets and galaxies. Astronomers measure the orbit of a comet "
@@ -122,6 +127,27 @@ def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
     assert len(rows(tmp_path, "select url from pages")) == 11
 
 
+def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
+    ours, theirs = pty.openpty()
+    arguments = ("topic=astronomy", f"web={web}", "seeds=http://a.test/", "job=seen")
+    with subprocess.Popen(command(tmp_path, *arguments), cwd=ROOT, stderr=theirs) as crawling:
+        os.close(theirs)
+        shown = b""
+        # The end of a terminal whose other side is closed is an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65_536):
+                shown += part
+    os.close(ours)
+    assert crawling.returncode == 0
+    text = shown.decode().replace("\r\n", "\n")
+    end = text[text.index("Spider closed") :]
+    assert "astronomy: " in end
+    assert "stopped because the frontier is empty" in end
+    assert f"treasure search WORDS --job seen --runs-dir {tmp_path}" in end
+    # No line of the log begins behind the live one.
+    assert not re.search(r"waiting.*20\d\d-\d\d-\d\d", text.replace("\r", "\n"))
+
+
 def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
     feed = tmp_path / "items.jsonl"
     run(web, tmp_path, FEEDS=f'{{"{feed}": {{"format": "jsonlines"}}}}')
@@ -145,7 +171,7 @@ def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
     done = crawl(tmp_path, *arguments, check=False)
     assert done.returncode == 2, done.stderr
-    assert message in done.stderr
+    assert message in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 

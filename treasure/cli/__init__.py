@@ -43,7 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     chosen = next((word for word in arguments if word in COMMANDS), None)
     for name, help_text in COMMANDS.items():
-        sub = commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+        sub = commands.add_parser(
+            name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
+        )
         if name == chosen:
             module = import_module(f"treasure.cli.{name}")
             module.configure(sub)

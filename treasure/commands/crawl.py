@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
@@ -21,6 +22,8 @@ class Command(ScrapyCrawl):
             return
         if self._ran.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
             self.exitcode = 2
+            # Once more, where nobody has to look for it among Scrapy's own lines.
+            print(f"treasure: {self._ran.stats.get_value('treasure/error')}", file=sys.stderr)
 
     _ran: Crawler | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,11 @@ from scrapy.utils.asyncio import create_looping_call
 
 from treasure import stopping
 from treasure.addon import workbench_of
+from treasure.config import TreasureConfig
+from treasure.log_hygiene import hide_passwords
 from treasure.progress import Figures, Speedometer
 from treasure.scheduler import FrontierScheduler
+from treasure.workbench import repository_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -23,10 +27,16 @@ logger = logging.getLogger(__name__)
 
 LINE_SECONDS = 0.5
 SUMMARY_LOG = "treasure.summary"
+OUTCOMES = ("on_topic", "off_topic", "noindex", "failed")
+"""What became of the pages; the stats ``treasure/pages/...``."""
+ERASE = "\r\x1b[K"
 
 
 class ProgressExtension:
-    """A live line on a terminal; quiet elsewhere; one summary at the end."""
+    """A live line on a terminal; quiet elsewhere; one summary at the end.
+
+    The summary is a line of JSON in the log, and on a terminal some lines for people after it.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -34,6 +44,8 @@ class ProgressExtension:
         self._terminal = sys.stderr.isatty() and crawler.settings.getbool("TREASURE_PROGRESS", True)
         self._call: Any = None
         self._speed: Speedometer | None = None
+        self._eraser = _Eraser()
+        self._told = ""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ProgressExtension:
@@ -41,19 +53,22 @@ class ProgressExtension:
         extension = cls(crawler)
         crawler.signals.connect(extension._opened, signal=signals.spider_opened)
         crawler.signals.connect(extension._closed, signal=signals.spider_closed)
+        crawler.signals.connect(extension._stopped, signal=signals.engine_stopped)
         return extension
 
     def figures(self) -> Figures:
         """Return the crawl's figures now."""
-        stats = self.crawler.stats
-        counts = [
-            int(stats.get_value(f"treasure/pages/{kind}", 0))
-            for kind in ("on_topic", "off_topic", "failed")
-        ]
+        done = self._done()
         bench = workbench_of(self.crawler)
         queued = bench.frontier.counts().queued if bench is not None else 0
         assert self._speed is not None
-        return self._speed.figures(time.monotonic(), sum(counts), counts[0], counts[2], queued)
+        pages = sum(done.values())
+        now = time.monotonic()
+        return self._speed.figures(now, pages, done["on_topic"], done["failed"], queued)
+
+    def _done(self) -> dict[str, int]:
+        stats = self.crawler.stats
+        return {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in OUTCOMES}
 
     def _opened(self) -> None:
         bench = workbench_of(self.crawler)
@@ -66,6 +81,8 @@ class ProgressExtension:
         )
         self._call = create_looping_call(self._tick)
         self._call.start(LINE_SECONDS, now=False)
+        if self._terminal:
+            logging.getLogger().handlers.insert(0, self._eraser)
 
     def _tick(self) -> None:
         bench = workbench_of(self.crawler)
@@ -77,7 +94,7 @@ class ProgressExtension:
             scheduler.stop("max_minutes")
             scheduler.wake()
         if self._terminal:
-            sys.stderr.write(f"\r\x1b[K{bench.job}: {self.figures().line()}")
+            sys.stderr.write(f"{ERASE}{bench.job}: {self.figures().line()}")
             sys.stderr.flush()
 
     def _closed(self, reason: str) -> None:
@@ -86,23 +103,44 @@ class ProgressExtension:
             return
         if self._call is not None and self._call.running:
             self._call.stop()
-        if self._terminal:
-            sys.stderr.write("\r\x1b[K")
         scheduler = self.crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
             reason = scheduler.stop_reason or reason
-        stats = self.crawler.stats
-        done = {
-            kind: int(stats.get_value(f"treasure/pages/{kind}", 0))
-            for kind in ("on_topic", "off_topic", "failed")
-        }
+        done = self._done()
+        pages, because = sum(done.values()), stopping.in_words(reason)
         summary = {
             "job": bench.job,
             "topic": ", ".join(topic.name for topic in bench.topics),
-            "pages": sum(done.values()),
+            "pages": pages,
             **done,
             "stopped": reason,
-            "because": stopping.in_words(reason),
+            "because": because,
         }
-        stats.set_value("treasure/stopped_because", summary["because"])
+        self.crawler.stats.set_value("treasure/stopped_because", because)
         logging.getLogger(SUMMARY_LOG).info("%s", json.dumps(summary))
+        elsewhere = bench.config.runs_dir != TreasureConfig().runs_dir
+        where = f"--runs-dir {shlex.quote(bench.config.runs_dir)}" if elsewhere else ""
+        self._told = (
+            f"\n{summary['topic']}: {pages:,} pages, {done['on_topic']:,} on topic"
+            f" ({done['on_topic'] / max(pages, 1):.0%}), {done['failed']:,} failed\n"
+            f"stopped because {because}\n"
+            f"  repository   {hide_passwords(repository_url(bench.config))}\n"
+            f"  search       treasure search WORDS --job {bench.job} {where}\n"
+            f"  explain      treasure explain URL --job {bench.job} {where}\n"
+            f"  look at it   treasure ui {where}\n"
+            f"  go on        the same command with -a job={bench.job}\n"
+        )
+
+    def _stopped(self) -> None:
+        """Leave the terminal to people, after all that Scrapy has to say."""
+        if self._eraser in logging.getLogger().handlers:
+            logging.getLogger().handlers.remove(self._eraser)
+            sys.stderr.write(ERASE + self._told)
+
+
+class _Eraser(logging.Handler):
+    """Takes the live line away before a line of the log is written where it stands."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Erase; the next tick shows the line again."""
+        sys.stderr.write(ERASE)
