@@ -51,11 +51,19 @@ def test_build_from_a_folder(tmp_path, capsys):
         (["build", "none.warc.gz", "--out", "o"], "No such file"),
         (["build", "mysql://x/y", "--out", "o"], "cannot be a mysql database"),
         (["serve", "none"], "No such file"),
+        (["build", "sqlite:///absent.db", "--out", "o"], "There is no repository absent.db"),
+        (
+            ["build", "DEMO", "--out", "o", "--labels", "absent.csv"],
+            "absent.csv cannot be read: No",
+        ),
+        (["serve", "DEMO", "--port", "99999"], "--port must be between 0 and 65535. Got 99999"),
+        (["serve", "DEMO", "--log", "no/log.jsonl"], "The log no/log.jsonl cannot be written"),
     ],
 )
-def test_mistakes_take_one_line(line, words, tmp_path, monkeypatch, capsys):
+def test_mistakes_take_one_line(line, words, demo_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["web", *line]) == 2
+    demo = str(demo_folder / "web.warc.gz")
+    assert main(["web", *(demo if word == "DEMO" else word for word in line)]) == 2
     error = capsys.readouterr().err
     assert error.startswith("treasure web: ")
     assert words in error

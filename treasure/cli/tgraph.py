@@ -355,7 +355,7 @@ def _export(args: argparse.Namespace) -> int:
         graph.save(args.out)
         print(f"{args.out}: {len(graph):,} nodes")
         return 0
-    with repository(args.repository) as store:
+    with repository(args.repository, must_exist=False) as store:
         version = keep(graph, store, args.out)
     print(f"{args.out}: {len(graph):,} nodes, version {version} in the repository")
     return 0

@@ -33,13 +33,12 @@ def load_graph(args: argparse.Namespace) -> TGraph:
 
 
 @contextmanager
-def repository(url: str | None) -> Iterator[Store]:
-    """Open the repository at *url*, or that of the settings."""
-    from treasure.config import TreasureConfig
+def repository(url: str | None, *, must_exist: bool = True) -> Iterator[Store]:
+    """Open the repository at *url*, or that of the environment."""
+    from treasure.cli.where import default_url, existing
     from treasure.repository.store import Store
-    from treasure.workbench import repository_url
 
-    store = Store.open(url or repository_url(TreasureConfig()))
+    store = Store.open(existing(url or default_url(), must_exist))
     try:
         yield store
     finally:

@@ -97,7 +97,8 @@ def _build(args: argparse.Namespace) -> int:
     if args.labels:
         topics = web_builder.read_labels(Path(args.labels), known)
     count = write_web(out, responses, topics)
-    missing = sum(url not in set(known) for topic in topics for url in topic.targets)
+    pages = set(known)
+    missing = sum(url not in pages for topic in topics for url in topic.targets)
     answer = {
         "web": str(out / WEB),
         "responses": count,
@@ -115,9 +116,10 @@ def _read_sources(args: argparse.Namespace) -> tuple[list[Response], list[WebTop
 
     sources: list[str] = args.source
     if len(sources) == 1 and "://" in sources[0]:
+        from treasure.cli.where import existing
         from treasure.repository.store import Store
 
-        store = Store.open(sources[0])
+        store = Store.open(existing(sources[0]))
         try:
             responses = list(web_builder.from_repository(store, args.job))
             known = [response.url for response in responses]
@@ -146,7 +148,12 @@ def _serve(args: argparse.Namespace) -> int:
     from treasure.evaluation.web_server import WebServer
 
     web = VirtualWeb.open(locate(args.web)[0])
-    log = Path(args.log).open("a", 1, encoding="utf-8") if args.log else None  # noqa: SIM115
+    if not 0 <= args.port <= 65535:
+        raise ConfigError(f"--port must be between 0 and 65535. Got {args.port} instead.")
+    try:
+        log = Path(args.log).open("a", 1, encoding="utf-8") if args.log else None  # noqa: SIM115
+    except OSError as error:
+        raise ConfigError(f"The log {args.log} cannot be written: {error.strerror}.") from None
 
     def note(url: str, status: int) -> None:
         if log is not None:

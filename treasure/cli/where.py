@@ -40,7 +40,17 @@ def add_job_option(parser: argparse.ArgumentParser) -> None:
 
 def repository_url(args: argparse.Namespace, *, must_exist: bool = True) -> str:
     """Return the URL that the options name; a SQLite file that is not there is a mistake."""
-    url: str = args.repository or str(Path(args.runs_dir) / "treasure.db")
+    return existing(args.repository or str(Path(args.runs_dir) / "treasure.db"), must_exist)
+
+
+def default_url() -> str:
+    """Return what ``--repository`` is when nobody gives it."""
+    folder = Path(os.environ.get("TREASURE_RUNS_DIR", "data/runs"))
+    return os.environ.get("TREASURE_REPOSITORY", "") or str(folder / "treasure.db")
+
+
+def existing(url: str, must_exist: bool = True) -> str:
+    """Return *url*, or the URL of a SQLite file; one that is not there is a mistake."""
     if "://" not in url:
         url = SQLITE + url
     path = Path(url.removeprefix(SQLITE).partition("?")[0])

@@ -102,7 +102,8 @@ def read_labels(path: Path, known: Sequence[str]) -> list[WebTopic]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise WebError(f"The labels {path} cannot be read: {error}.") from None
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise WebError(f"The labels {path} cannot be read: {reason}.") from None
     targets: dict[str, list[str]] = {}
     for number, row in enumerate(rows, 2):
         url, topic = (row.get("url") or "").strip(), (row.get("topic") or "").strip()
