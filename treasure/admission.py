@@ -13,6 +13,7 @@ from fnmatch import translate
 from typing import Any
 
 from treasure.config import TreasureConfig
+from treasure.copies import Copies
 from treasure.errors import ConfigError
 from treasure.frontier.base import Lease
 from treasure.pages import Link, Page
@@ -54,6 +55,7 @@ class Admission:
         self.examples: dict[str, list[str]] = {}
         self._allowed = [_domain(domain) for domain in allowed_domains]
         self._traps = traps or TrapGuard()
+        self._copies = Copies()
         self._pages_of_host: Counter[str] = Counter()
         self._budgets = {
             pattern: (re.compile(translate(pattern)), limit)
@@ -86,12 +88,13 @@ class Admission:
         self.count(url)
         depth = lease.entry.depth + 1 if lease is not None else 1
         closed = self.obey_nofollow and bool(page.robots & {"nofollow", "none"})
+        copied = self._copies.one_more(host_of(url), page.terms)
         admitted = []
         for link in links:
             if closed or (link.nofollow and self.obey_nofollow):
                 rule = "nofollow"
             else:
-                rule = self.refusal(link.url, depth)
+                rule = self.refusal(link.url, depth) or ("trap: the same page again" * copied)
             if rule:
                 self._refuse(rule, link.url)
             else:

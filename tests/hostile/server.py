@@ -312,8 +312,7 @@ for redirect, target in {
 @serves("/trap/0")
 async def trap(c: Connection) -> None:
     number = int(c.path.rpartition("/")[2])
-    following = f'<a href="/trap/{number + 1}">next</a>' if number < 50 else ""
-    await c.page(document(f"Trap {number}", following))
+    await c.page(document(f"Trap {number}", f'<a href="/trap/{number + 1}">next</a>'))
 
 
 @serves("/calendar?month=0")

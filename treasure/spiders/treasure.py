@@ -88,7 +88,7 @@ class TreasureSpider(Spider):
         if SITEMAP in lease.entry.meta and response.status == 200:
             yield from self._sitemap(response, lease)
             return
-        if 300 <= response.status < 400:
+        if 300 <= response.status < 400 and response.status != 304:
             self._redirected(response, lease, draft)
         elif response.status == 200:
             try:
