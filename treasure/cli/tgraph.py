@@ -214,7 +214,11 @@ def _built(
     if args.bottom_up:
         referrers = backlinks(source, plan.progress)
         return build.bottom_up(plan, targets, referrers, source.page, max_pages=args.max_pages)
-    return build.top_down(plan, source.urls(), source.page, targets)
+    try:
+        return build.top_down(plan, source.urls(), source.page, targets)
+    except GraphError as error:
+        where = f" The files have addresses below {args.base_url} (--base-url)."
+        raise GraphError(f"{error}{where if args.folder else ''}") from None
 
 
 def _learn_weights(
