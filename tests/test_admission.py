@@ -67,6 +67,10 @@ def test_domains() -> None:
         (".example.org", f"{E}/a", "http://example.org.net/"),
         ("*/login*", f"{E}/login?next=x", f"{E}/log"),
         (f"{E}/private/", f"{E}/private/a", f"{E}/privateer"),
+        ("example.org/private/", f"{E}/private/a", f"{E}/privateer"),
+        ("example.org/private/*", "https://example.org/private/a", "http://a.net/?x=private/a"),
+        ("/private/", f"{E}/private/a", f"{E}/privateer"),
+        ("?print=1", f"{E}/a?print=1", f"{E}/a?print=0"),
     ],
 )
 def test_blocks(rule: str, refused: str, kept: str) -> None:
@@ -77,6 +81,14 @@ def test_blocks(rule: str, refused: str, kept: str) -> None:
     assert admission.unblock(rule)
     assert not admission.unblock(rule)
     assert admitted(admission, refused, kept) == [refused, kept]
+
+
+def test_blocks_may_be_written_as_people_write_names() -> None:
+    admission = Admission(blocked=["Bücher.Example", ".EXAMPLE.org"])
+    assert admission.blocks == ["xn--bcher-kva.example", ".example.org"]
+    assert admission.unblock("bücher.example")
+    assert admission.unblock(".Example.org")
+    assert admission.blocks == []
 
 
 def test_blocks_come_while_the_crawl_runs() -> None:

@@ -133,20 +133,23 @@ class Admission:
         rule = rule.strip()
         if not rule:
             raise ConfigError("An empty block would block nothing: give a host, domain or pattern.")
-        if "*" in rule or "?" in rule or "/" in rule:
-            self._patterns[rule] = re.compile(translate(rule if "*" in rule else f"{rule}*"))
+        if _is_pattern(rule):
+            self._patterns[rule] = re.compile(translate(_whole_pattern(rule)))
         elif rule.startswith("."):
-            self._domains.append(rule.lower())
+            self._domains.append(f".{_blocked_name(rule[1:])}")
         else:
-            self._hosts.add(rule.lower())
+            self._hosts.add(_blocked_name(rule))
         self._forget_verdicts()
 
     def unblock(self, rule: str) -> bool:
         """Take a block back; tell whether there was one."""
+        if not _is_pattern(rule):
+            domain = rule.startswith(".")
+            rule = "." * domain + _blocked_name(rule[domain:])
         known = rule in self.blocks
         self._patterns.pop(rule, None)
-        self._hosts.discard(rule.lower())
-        self._domains = [domain for domain in self._domains if domain != rule.lower()]
+        self._hosts.discard(rule)
+        self._domains = [domain for domain in self._domains if domain != rule]
         self._forget_verdicts()
         return known
 
@@ -237,6 +240,30 @@ class Admission:
         examples = self.examples.setdefault(rule, [])
         if len(examples) < EXAMPLES and url not in examples:
             examples.append(url)
+
+
+def _is_pattern(rule: str) -> bool:
+    return any(character in rule for character in "*?/")
+
+
+def _whole_pattern(rule: str) -> str:
+    """Return the pattern of whole addresses that *rule* means: people leave out their ends."""
+    if "*" not in rule:
+        rule = f"{rule}*"
+    if rule.startswith(("*", "http:", "https:")):
+        return rule
+    return f"*{rule}" if rule[0] in "/?" else f"*://{rule}"
+
+
+def _blocked_name(name: str) -> str:
+    """Return the host as addresses have it, with its port if it names one."""
+    host = host_of(canonical(f"http://{name}/"))
+    if not host:
+        raise ConfigError(
+            f"{name!r} is no host, domain or pattern; expected such as example.org, .example.org"
+            " or */login*."
+        )
+    return host
 
 
 def _domain(text: str) -> str:

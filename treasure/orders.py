@@ -14,6 +14,7 @@ from treasure.admission import Admission
 from treasure.errors import ConfigError, UserError, did_you_mean
 from treasure.seeds import read_seeds
 from treasure.speed import parse_rate
+from treasure.urls import canonical
 
 COMMANDS = {
     "pause": "take no more links until resumed",
@@ -61,7 +62,10 @@ def _rate_payload(words: Sequence[str]) -> dict[str, Any]:
         unit = next((unit for unit in sorted(_BYTES, key=len)[::-1] if text.endswith(unit)), None)
         try:
             if unit is not None:
-                payload["bytes_per_second"] = float(text.removesuffix(unit)) * _BYTES[unit]
+                number = float(text.removesuffix(unit))
+                if not 0 < number < inf:
+                    raise ValueError
+                payload["bytes_per_second"] = number * _BYTES[unit]
                 continue
             rate = parse_rate(text)
         except ValueError:
@@ -93,9 +97,9 @@ def _seeds_payload(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _label_payload(words: Sequence[str]) -> dict[str, Any]:
-    if len(words) != 2 or words[1] not in ("on", "off"):
+    url = canonical(words[0])
+    if len(words) != 2 or not url or words[1] not in ("on", "off"):
         raise OrderError("'relabel' needs a URL and then on or off.")
-    (url,) = read_seeds(words[0])
     return {"url": url, "on_topic": words[1] == "on"}
 
 

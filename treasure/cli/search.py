@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 words            all must occur, in any form: stars finds star
 "red giants"     a phrase
--kepler          without this word
+stars -kepler    without this word; in quotes, or it looks like an option: 'stars -kepler'
 star OR planet   either
 title:giants     in the title
 site:example.org, topic:astronomy, number:523, lang:en, job:NAME   filters
