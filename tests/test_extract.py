@@ -1,5 +1,8 @@
 """Reading HTML: what becomes a word, a heading, a block, a link."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +23,14 @@ def test_words_start_with_the_title_and_follow_the_text():
     assert page.words == ["a", "title", "some", "bold", "words"]
     assert page.title == "A Title"
     assert page.text(page.title_span) == "a title"
+
+
+def test_words_are_found_where_the_reading_found_them():
+    page = read("<title>A title</title><p>Über - <b>al</b>les &amp; <a href=x>„more“</a>, more</p>")
+    for start, stop in combinations(range(page.terms.size + 1), 2):
+        span = Span(start, stop)
+        assert page.text(span) == replace(page, places=None).text(span)
+        assert page.text(span).split() == page.words[start:stop]
 
 
 def test_paragraph_holds_its_links_and_their_contexts():

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 CONFIGURATION_ERROR = "configuration_error"
 
 SCHEDULER = "treasure.scheduler.FrontierScheduler"
+LOG_FORMATTER = "treasure.extensions.log_lines.LogLines"
 SPIDER_MIDDLEWARES = {"treasure.middlewares.tgraph_scoring.TGraphScoringMiddleware": 950}
 DOWNLOADER_MIDDLEWARES = {
     "treasure.middlewares.landing.LandingMiddleware": 1,
@@ -173,6 +174,7 @@ class TreasureAddon:
                 settings["DOWNLOADER_MIDDLEWARES"][path] = None
             for path in UNNEEDED_SPIDER_MIDDLEWARES:
                 settings["SPIDER_MIDDLEWARES"][path] = None
+            settings.set("LOG_FORMATTER", LOG_FORMATTER, priority="addon")
         if settings.get("TREASURE_WEB"):
             archive = "treasure.downloader.ArchiveDownloadHandler"
             settings.set("DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon")

@@ -21,7 +21,7 @@ from treasure import urls
 from treasure.errors import UnreadablePageError
 from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.parsable import parsable
-from treasure.text import MARK, VOCABULARY, plain, words
+from treasure.text import MARK, VOCABULARY, plain, spaced, words
 
 MAX_TEXT_CHARS = 2_000_000
 MAX_LINKS = 5_000
@@ -293,7 +293,7 @@ class _Walk:
     def _end_anchor(self, attributes: dict[str, str | None]) -> None:
         self.anchor = None
         last = self._place()
-        shown = " ".join("".join(self.segments[self.anchor_first : last]).split())
+        shown = spaced("".join(self.segments[self.anchor_first : last]))
         if not shown:
             shown = (attributes.get("title") or attributes.get("aria-label") or "").strip()
         rel = attributes.get("rel")
@@ -369,7 +369,7 @@ class _Walk:
         if joined.count(MARK) >= len(texts):
             joined = MARK.join([text.replace(MARK, " ") for text in texts])
         text = plain(joined)
-        terms, starts, _ = VOCABULARY.read(text)
+        terms, starts, stops = VOCABULARY.read(text)
         marks = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(MARK))
         at = [*np.searchsorted(starts, marks).tolist(), terms.size]
         blocks = self._blocks(at)
@@ -398,6 +398,7 @@ class _Walk:
             description=self.description,
             robots=self.robots,
             html=html,
+            places=(starts, stops),
         )
 
     def _words_of(self, block: int) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.text import VOCABULARY
+from treasure.text import VOCABULARY, spaced
 
 CONTEXT_WORDS = 12
 """Words of a link's context on each side of its anchor, within its block."""
@@ -97,6 +97,10 @@ class Page:
     html: str = field(default="", repr=False, compare=False)
     scripted_shell: bool = False
     """True when the page has scripts and next to no text: it may need a browser."""
+    places: tuple[NDArray[np.int64], NDArray[np.int64]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Where each word begins and ends in the bytes of ``plain``; None: nobody has looked yet."""
 
     @cached_property
     def words(self) -> list[str]:
@@ -131,16 +135,18 @@ class Page:
         """Return the words of *span* as lower-case text."""
         if not span:
             return ""
-        data, edges = self._cut
-        part = data[edges[2 * span.start] : edges[2 * span.stop - 1]]
-        return " ".join(part.decode().split())
+        data, starts, stops = self._cut
+        return spaced(data[starts[span.start] : stops[span.stop - 1]].decode())
 
     @cached_property
-    def _cut(self) -> tuple[bytes, NDArray[np.int64]]:
+    def _cut(self) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
         """The text as bytes, and where each word begins and ends: quicker than to make them all."""
         data = self.plain.encode()
+        if self.places is not None:
+            return data, *self.places
         letters = np.frombuffer(b" %b " % data, np.uint8) > ord(" ")
-        return data, np.flatnonzero(letters[1:] != letters[:-1])
+        edges = np.flatnonzero(letters[1:] != letters[:-1])
+        return data, edges[::2], edges[1::2]
 
     @cached_property
     def main_heading(self) -> Span:
@@ -173,7 +179,7 @@ class Page:
     def main_text(self) -> str:
         """The text of all blocks that are not boilerplate, a line each, as it was written."""
         lines = (
-            " ".join(written.split())
+            spaced(written)
             for block, written in zip(self.blocks, self.block_texts, strict=True)
             if not block.boilerplate and block.span
         )

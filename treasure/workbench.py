@@ -40,8 +40,9 @@ from treasure.urls import canonical, url_key
 
 logger = logging.getLogger(__name__)
 
-GARBAGE = 3_000
-"""New objects after which the youngest are looked through for garbage, which takes 2 or 3 ms."""
+GARBAGE = 3_000, 2, 250
+"""New objects after which the youngest are looked through for garbage, which takes 2 or 3 ms; how
+often, until the middle-aged are (at most 10,000 objects: the event loop waits); and then all."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
 STATE_GRAPH = "tgraph"
@@ -94,7 +95,7 @@ class Workbench:
         """
         # What was loaded so far stays: no need to look through it again and again for garbage.
         gc.freeze()
-        gc.set_threshold(GARBAGE, 10, 50)
+        gc.set_threshold(*GARBAGE)
         if _keep_what_stayed not in gc.callbacks:
             gc.callbacks.append(_keep_what_stayed)
         if not self.config.web:

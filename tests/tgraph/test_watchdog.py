@@ -136,7 +136,7 @@ def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         dog.observe(arrival(step, 0.1), step.links)
     assert len(dog._origins) <= 20
     assert len(dog._pages) == 5
-    (origin,) = dog._origins[module.url_key(url(40))]
+    origin = dog._origins[module.url_key(url(40))]
     depth = 0
     while origin.page.origins:
         origin = origin.page.origins[0]

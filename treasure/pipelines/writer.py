@@ -243,8 +243,10 @@ class RepositoryWriter:
             measured["graph_node"] = str(decision.graph_node)
         if on_topic and decision is not None:
             measured["links"] = tuple(
-                LinkRecord(link.url, score, link.anchor_text)
-                for link, score in zip(decision.links, decision.scores, strict=True)
+                [
+                    LinkRecord(link.url, score, link.anchor_text)
+                    for link, score in zip(decision.links, decision.scores, strict=True)
+                ]
             )
         return PageRecord(
             job=self.bench.job,

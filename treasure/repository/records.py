@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRecord:
+class LinkRecord(NamedTuple):
     """A link of a stored page with the score it was given there."""
 
     url: str

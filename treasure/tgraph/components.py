@@ -139,9 +139,12 @@ class Places(Sequence[Place]):
         self.texts = texts
         self.of_link = np.zeros(len(links), np.intp)
         """Which place each link is in."""
-        sizes = [len(inside) for _, inside in found]
-        inside = list(chain.from_iterable(inside for _, inside in found))
-        self.of_link[inside] = np.repeat(np.arange(len(found)), sizes)
+        self.inside = [inside for _, inside in found]
+        """Which links each place holds."""
+        sizes = [len(inside) for inside in self.inside]
+        self.of_link[list(chain.from_iterable(self.inside))] = np.repeat(
+            np.arange(len(found)), sizes
+        )
         self._page, self._found, self._links = page, found, links
 
     def __len__(self) -> int:

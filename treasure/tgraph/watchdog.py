@@ -85,7 +85,10 @@ class Watchdog:
         self.remembered = remembered
         self.novelty = novelty
         """A way to a target is new when no node of its level has an OSM above this."""
-        self._origins: OrderedDict[int, list[_Origin]] = OrderedDict()
+        self._origins: OrderedDict[int, _Origin] = OrderedDict()
+        """The paragraph that led to a URL first, by the URL's key."""
+        self._further: dict[int, list[_Origin]] = {}
+        """Others that lead there; few URLs have any, and a list for each would be garbage to be."""
         self._pages: deque[_Visited] = deque()
         self._by_hand = graph.journal.by_hand()
 
@@ -100,7 +103,7 @@ class Watchdog:
         graph, relevance = self.graph, arrival.verdict.relevance
         graph.fetches += 1
         graph.relevance += relevance
-        origins = self._origins.pop(url_key(arrival.url), [])
+        origins = self._led_to(url_key(arrival.url))
         matched = [number for number in {o.matched: None for o in origins} if number in graph]
         for number in matched:
             graph.credit(number, relevance)
@@ -114,6 +117,11 @@ class Watchdog:
         self._keep_budget()
         return matched[0] if matched else None
 
+    def _led_to(self, key: int) -> list[_Origin]:
+        """Return what led to a URL, and forget it."""
+        first = self._origins.pop(key, None)
+        return [] if first is None else [first, *self._further.pop(key, ())]
+
     def _remember(self, page: _Visited, arrival: Arrival, links: Sequence[Link]) -> None:
         links = links if len(links) <= MAX_LINKS else links[:MAX_LINKS]
         if not links:
@@ -122,19 +130,19 @@ class Watchdog:
         places = self.graph.places(arrival.page, links)
         page.texts = places.texts
         words = np.diff(places.texts.bounds).tolist()
-        made: dict[int, _Origin] = {}
-        for at in np.argsort(places.of_link, kind="stable").tolist():
-            index = int(places.of_link[at])
+        known = self._origins
+        for index, inside in enumerate(places.inside):
             if not words[index]:
                 continue
-            origin = made.get(index)
-            if origin is None:
-                origin = made[index] = _Origin(page, index, nodes[at])
-            known = self._origins.setdefault(url_key(links[at].url), [])
-            if len(known) < MAX_ORIGINS:
-                known.append(origin)
-        while len(self._origins) > self.remembered:
-            self._origins.popitem(last=False)
+            origin = _Origin(page, index, nodes[inside[0]])
+            for at in inside:
+                key = url_key(links[at].url)
+                if key not in known:
+                    known[key] = origin
+                elif len(further := self._further.setdefault(key, [])) < MAX_ORIGINS - 1:
+                    further.append(origin)
+        while len(known) > self.remembered:
+            self._led_to(next(iter(known)))
         self._pages.append(page)
         if len(self._pages) > REMEMBERED_PAGES:
             # Ways back end here; without this a page would hold on to all that led to it.
@@ -146,6 +154,8 @@ class Watchdog:
         steps = MAX_STEPS
         for distance in range(1, self.graph.levels + 1):
             ways = ways[:steps]
+            if not ways:
+                break
             steps -= len(ways)
             self._lead(ways, distance, target)
             longer = []
