@@ -111,3 +111,12 @@ def test_a_damaged_web_is_measured_as_far_as_it_can_be_read(files: list[str], ca
     path.write_bytes(data)
     assert evaluate(files, "--strategies", "best-first") == 0
     assert "cannot be read; measured on the" in capsys.readouterr().err
+
+
+def test_scrapy_measures_and_says_the_same(files: list[str], capsys) -> None:
+    asked = ["--strategies", "shark-search", "--examples", "2", "--json", "-"]
+    assert evaluate(files, *asked) == 0
+    loop = figures(capsys.readouterr().out)
+    assert evaluate(files, *asked, "--engine", "scrapy") == 0
+    assert figures(capsys.readouterr().out) == loop
+    assert loop[0]["missing"] == ["background"]

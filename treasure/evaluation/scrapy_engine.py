@@ -21,10 +21,11 @@ from treasure.evaluation.metrics import figures, hit_curve
 from treasure.evaluation.oracle import landings, link_graph, oracle_hits
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch
-from treasure.evaluation.trial import Result, Trial, draw, seeds_of, understood_topic
+from treasure.evaluation.trial import Inputs, Result, Trial, draw, seeds_of, understood_topic
 from treasure.evaluation.virtual_web import WebTopic, truth
 from treasure.repository.models import pages
 from treasure.repository.store import Store
+from treasure.strategies import strategy_class
 
 JOB = "evaluation"
 
@@ -49,16 +50,22 @@ def compare_with_scrapy(
         inputs = draw(web, topic, trial)
         seeds = seeds_of(web, topic, trial.seeds)
         targets = truth(topic) - inputs.training
-        fetches = crawl(web_path, topic, seeds, sorted(inputs.training), trial)
+        examples = [page.url for page in inputs.examples]
+        fetches = crawl(web_path, topic, seeds, examples, trial)
         landed = landings(web, seeds)
         oracle = oracle_hits(graph, landed, targets, max(trial.marks), inputs.training)
         measured = figures(fetches, targets, inputs.training, oracle, trial.marks)
-        results.append(
-            Result(trial, measured, hit_curve(fetches, targets), oracle, len(targets), [])
-        )
+        missing = sorted(strategy_class(trial.strategy).wants & _not_given(inputs))
+        curve = hit_curve(fetches, targets)
+        results.append(Result(trial, measured, curve, oracle, len(targets), missing))
         if progress is not None:
             progress(done, len(trials), trial)
     return results
+
+
+def _not_given(inputs: Inputs) -> frozenset[str]:
+    """Return the inputs that the crawl goes without; background it never has."""
+    return frozenset({"background"} if inputs.examples else {"background", "examples"})
 
 
 def crawl(
