@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from treasure.config import TreasureConfig
-from treasure.errors import ConfigError
+from treasure.errors import ConfigError, TopicError
 from treasure.given import load_pages
 from treasure.topic_reader import read_topics
 from treasure.workbench import build, make_judge
@@ -54,3 +54,11 @@ def test_a_topic_without_words_needs_examples(tmp_path: Path) -> None:
     bench = build(config(tmp_path, topic="C++", examples=[str(tmp_path / "code.html")]), seeds)
     bench.store.close()
     bench.frontier.close()
+
+
+def test_languages_are_codes(tmp_path: Path) -> None:
+    topics = read_topics("astronomy")
+    judge = make_judge(config(tmp_path, topic="astronomy", topic_languages="EN, de"), topics)
+    assert judge.languages == {"en", "de"}
+    with pytest.raises(TopicError, match="TREASURE_TOPIC_LANGUAGES must be codes .* 'english'"):
+        make_judge(config(tmp_path, topic="astronomy", topic_languages="english"), topics)

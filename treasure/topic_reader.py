@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from treasure.ddc.language import language_codes
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.numbers import NumberError, looks_like_number, normal, written
 from treasure.ddc.topic_names import GUESS, WITHIN, TopicNames
@@ -32,7 +33,6 @@ from treasure.topics import Topic
 
 _LISTS = ("numbers", "keywords", "examples", "negatives", "languages")
 _FIELDS = ("name", "description", *_LISTS)
-_LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
 _MISSPELT = 0.88
 """Likeness of a name that nobody knows to one that we know, from which on it is a mistake."""
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -185,7 +185,7 @@ def _from_table(table: Mapping[str, Any], path: Path, names: TopicNames) -> Topi
         keywords=lists["keywords"],
         examples=tuple(_located(example, path) for example in lists["examples"]),
         negatives=tuple(_located(example, path) for example in lists["negatives"]),
-        languages=tuple(language.lower() for language in lists["languages"]),
+        languages=language_codes(lists["languages"], f"languages in the topic file {path}"),
         notes=notes,
     )
 
@@ -207,12 +207,6 @@ def _check_fields(table: Mapping[str, Any], path: Path) -> None:
                 raise TopicError(f"{key} in the topic file {path} holds an empty string.")
         elif not isinstance(value, str):
             raise TopicError(f"{key} in the topic file {path} must be a string. Got {value!r}.")
-    for language in table.get("languages", ()):
-        if not _LANGUAGE.fullmatch(language.strip()):
-            raise TopicError(
-                f"languages in the topic file {path} must be codes such as 'en' or 'de'."
-                f" Got {language!r} instead."
-            )
 
 
 def _located(example: str, path: Path) -> str:

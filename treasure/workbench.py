@@ -19,6 +19,7 @@ from treasure.admission import Admission
 from treasure.config import TreasureConfig
 from treasure.crawl import Crawl
 from treasure.ddc.judge import Judge
+from treasure.ddc.language import language_codes
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.errors import ConfigError, JobError
@@ -223,7 +224,8 @@ def make_judge(
         threshold=config.topic_threshold,
         examples=_by_topic(config, topics, examples, galaxy),
         negatives=negatives,
-        languages=config.topic_languages or merge(topics).languages,
+        languages=language_codes(config.topic_languages, "TREASURE_TOPIC_LANGUAGES")
+        or merge(topics).languages,
         min_words=config.topic_min_words,
         unsure=config.topic_unsure,
         random_seed=config.random_seed,

@@ -6,8 +6,12 @@ then nobody asks here; short texts and languages not listed give an empty answer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
+from treasure.errors import TopicError
+
+_CODE = re.compile(r"[a-z]{2,3}")
 _COMMON = {
     "en": "the of and to in is that for it as was with on are by this from be an or which at",
     "de": "der die und das den von zu mit sich des auf für ist im dem nicht ein eine als auch",
@@ -37,3 +41,12 @@ def guess(words: Sequence[str]) -> str:
     }
     best = max(shares, key=lambda language: shares[language])
     return best if shares[best] >= _MIN_SHARE else ""
+
+
+def language_codes(given: Iterable[str], what: str) -> tuple[str, ...]:
+    """Return *given* as pages name their language; raise TopicError for what is no code."""
+    codes = tuple(code.strip().lower() for code in given)
+    for code in codes:
+        if not _CODE.fullmatch(code):
+            raise TopicError(f"{what} must be codes such as 'en' or 'de'. Got {code!r} instead.")
+    return codes
