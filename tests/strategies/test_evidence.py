@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from treasure.strategies.evidence import ANCHOR_TERMS, FEATURES, RAISED, REUSED, Evidence
 from treasure.strategies.link_features import PRIOR
@@ -93,11 +94,22 @@ def test_state_keeps_rows_and_words() -> None:
 def test_what_the_best_witness_says_counts() -> None:
     evidence = Evidence()
     rows, _ = evidence.rows([1, 2])
-    values = np.zeros((len(RAISED), 3), np.float32)
-    values[RAISED.index("heading")] = [0.5, 0.9, -0.5]
-    evidence.raise_to(np.array([rows[0], rows[0], rows[1]]), values)
-    assert evidence.column["heading"][rows].tolist() == np.float32([0.9, -0.5]).tolist()
-    assert evidence.column["distance"][rows].tolist() == [99.0, 99.0]
+    values = np.zeros((3, len(RAISED)), np.float32)
+    values[:, RAISED.index("heading")] = [0.5, 0.9, -0.5]
+    kinds = np.array([[7, 1, 4], [8, 1, 5], [9, 1, 6]])
+    boilerplate = np.array([False, True, True])
+    heard = evidence.hear(np.array([rows[0], rows[0], rows[1]]), kinds, boilerplate, values, 2.0)
+    assert heard.tolist() == rows
+    evidence.hear(heard, kinds[1:], boilerplate[1:], values[1:] - 1.0, 3.0)
+    column = evidence.column
+    assert column["heading"][rows].tolist() == pytest.approx([0.9, -0.5])
+    assert column["distance"][rows].tolist() == [2.0, 2.0]
+    assert column["in_links"][rows].tolist() == [2.0, 2.0]  # a page is one witness
+    assert column["boilerplate"][rows].tolist() == [1.0, 2.0]
+    assert column["paths"][rows, :3].tolist() == [[8, 8, -1], [9, 9, -1]]
+    assert column["pages"][rows, :3].tolist() == [[1, 1, -1], [1, 1, -1]]
+    assert column["lists"][rows, :3].tolist() == [[5, 5, -1], [6, 6, -1]]
+    assert column["folder"][rows].tolist() == [-1, -1]
 
 
 def test_a_row_has_room_for_all_features() -> None:

@@ -11,12 +11,15 @@ score they had.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treasure.text import NEW, VOCABULARY
+
+Rows = NDArray[np.int64]
 
 WITNESSES = 8
 """Linking pages kept for a URL; later ones take the place of the oldest."""
@@ -75,12 +78,13 @@ RAISED = ("context", "heading", "main_heading", "block", "graph", "graph_success
 """What the best witness says counts."""
 GROUPS = {
     "numbers": ("in_links", "distance", "context_sum", "boilerplate", *RAISED),
-    "places": ("host", "section", "folder", "shape", "way"),
-    "witnesses": ("pages", "lists", "paths"),
+    "kinds": ("shape", "way", "host", "section", "folder", "paths", "pages", "lists"),
     "terms": ("anchor_terms", "url_terms"),
 }
 """Columns of one type that lie together, since they are needed together: a look-up of each alone
 costs as much as one of all."""
+PLACES = 5
+"""The first of a row's kinds, which its address tells; each witness tells one of the others."""
 TEXTS = GROUPS["terms"]
 KEPT = tuple(name for name in _COLUMNS if name not in (*TEXTS, "edition"))
 """Columns saved as they are; what a judge tells is asked for again."""
@@ -94,26 +98,26 @@ class Evidence:
         self.size = 0
         """Rows that were ever in use: all live ones lie below."""
         self.column: dict[str, NDArray[Any]] = {}
-        self._rows: dict[int, int] = {}
+        self.known: dict[int, int] = {}
+        """The row of each URL, by its key."""
         self._free: list[int] = []
         self._ready = 0
         self._reserve(limit)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.known)
 
     def row(self, key: int) -> int | None:
         """Return the row of the URL called *key*."""
-        return self._rows.get(key)
+        return self.known.get(key)
 
     def rows(self, keys: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the rows of the URLs called *keys*, and which of them are new."""
-        known = self._rows
-        missing = list(dict.fromkeys([key for key in keys if key not in known]))
-        if missing:
+        known = self.known
+        new = [at for at, key in enumerate(keys) if key not in known]
+        if new:
+            missing = list(dict.fromkeys([keys[at] for at in new]))
             self._add(missing, [known[key] for key in keys if key in known])
-        added = set(missing)
-        new = [at for at, key in enumerate(keys) if key in added]
         return [known[key] for key in keys], new
 
     def _add(self, keys: list[int], spared: list[int]) -> None:
@@ -130,13 +134,14 @@ class Evidence:
         for name, (_, _, start) in _COLUMNS.items() if again else ():
             self.column[name][again] = start
         rows = [*again, *fresh]
-        self.column["key"][rows] = keys
-        self.column["alive"][rows] = True
-        self._rows.update(zip(keys, rows, strict=True))
+        added = np.array(rows)
+        self.column["key"][added] = keys
+        self.column["alive"][added] = True
+        self.known.update(zip(keys, rows, strict=True))
 
     def drop(self, key: int) -> None:
         """Forget a URL."""
-        row = self._rows.pop(key, None)
+        row = self.known.pop(key, None)
         if row is not None:
             self.column["alive"][row] = False
             self.column["score"][row] = self.column["sent"][row] = -1.0
@@ -151,12 +156,11 @@ class Evidence:
         """Add to each row the terms of its text that it does not hold yet, while there is room."""
         column = self.column[name]
         width = column.shape[1]
-        have = column[rows].tolist()
         # A row may come several times.
-        held: dict[int, list[int]] = {}
+        held = dict(zip(rows, column[rows].tolist(), strict=True))
         changed: dict[int, list[int]] = {}
-        for row, slots, terms in zip(rows, have, texts, strict=True):
-            slots = held.setdefault(row, slots)
+        for row, terms in zip(rows, texts, strict=True):
+            slots = held[row]
             if slots[-1] >= 0:
                 continue
             used = slots.index(-1)
@@ -168,14 +172,44 @@ class Evidence:
                     if used == width:
                         break
         if changed:
-            column[list(changed)] = list(changed.values())
+            size = width * len(changed)
+            values = np.fromiter(chain.from_iterable(changed.values()), np.int32, size)
+            column[list(changed)] = values.reshape(-1, width)
 
-    def raise_to(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> None:
-        """Keep the highest values seen: *values* has a row for each of ``RAISED``."""
-        numbers = self.column["numbers"]
-        width = numbers.shape[1]
-        places = (rows * width + (width - len(RAISED)))[None, :] + np.arange(len(RAISED))[:, None]
-        np.maximum.at(numbers.reshape(-1), places.ravel(), values.ravel())
+    def hear(
+        self,
+        rows: Rows,
+        kinds: NDArray[np.int32],
+        boilerplate: NDArray[np.bool_],
+        values: NDArray[np.float32],
+        distance: float,
+    ) -> Rows:
+        """Take in a page that links to *rows*; return each of them once.
+
+        For each link *kinds* has the path, page and list where it stands, and *values* what is
+        ``RAISED``. A page is one witness for a URL, however often it links to it.
+        """
+        column, once = self.column, rows
+        slots = PLACES + column["in_links"][rows].astype(np.int64) % WITNESSES
+        of_witness = slots[:, None] + np.arange(0, kinds.shape[1] * WITNESSES, WITNESSES)
+        column["kinds"][rows[:, None], of_witness] = kinds
+        if len(set(rows.tolist())) < rows.size:
+            once, first, which = np.unique(rows, return_index=True, return_inverse=True)
+            contexts, boilerplate, each = values[first, 0], boilerplate[first], values
+            values = each[first]
+            np.maximum.at(values, which, each)
+        else:
+            contexts = values[:, 0]
+        numbers = column["numbers"].take(once, axis=0)
+        numbers[:, 0] += 1.0
+        np.minimum(numbers[:, 1], distance, out=numbers[:, 1])
+        numbers[:, 2] += contexts
+        numbers[:, 3] += boilerplate
+        raised = numbers[:, -len(RAISED) :]
+        np.maximum(raised, values, out=raised)
+        column["numbers"][once] = numbers
+        column["edition"][once] = NEVER
+        return once
 
     def state(self) -> dict[str, Any]:
         """Return the best rows, ready for msgpack; words as stems."""
@@ -212,7 +246,7 @@ class Evidence:
         split = rows.size * ANCHOR_TERMS
         self.column["anchor_terms"][rows] = terms[:split].reshape(rows.size, ANCHOR_TERMS)
         self.column["url_terms"][rows] = terms[split:].reshape(rows.size, URL_TERMS)
-        self._rows = dict(zip(self.column["key"][rows].tolist(), rows.tolist(), strict=True))
+        self.known = dict(zip(self.column["key"][rows].tolist(), rows.tolist(), strict=True))
 
     def _drop_worst(self, count: int, spared: list[int]) -> None:
         """Forget the *count* least promising URLs, but none of those just asked for."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -21,12 +21,22 @@ from numpy.typing import NDArray
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import (
     ANCHOR_TERMS,
+    PLACES,
     RAISED,
     URL_TERMS,
     WITNESSES,
     Evidence,
 )
-from treasure.strategies.rates import NamedTally, Tally, mean_life, mean_relevance
+from treasure.strategies.rates import (
+    Counts,
+    Ids,
+    NamedTally,
+    Tally,
+    counts_of_each,
+    mean_life,
+    mean_relevance,
+    no_counts,
+)
 from treasure.text import VOCABULARY, words
 
 Floats = NDArray[np.float64]
@@ -88,33 +98,55 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FRONT = frozenset({"", "index", "home", "default", "main", "welcome", "contents"})
 """Names of pages that open a site or a section."""
 _NOISE = frozenset("htm html shtml php asp aspx jsp cgi index default www com org net".split())
-_WITNESSED = (0, WITNESSES, 2 * WITNESSES)
-"""Where pages, lists and paths begin among the witnesses of a row."""
 _WITNESS_LIMIT = 1 << 18
-_LIST_LIMIT = 1 << 20
+_LIMITS = {
+    "shapes": 50_000,
+    "ways": 100_000,
+    "hosts": 100_000,
+    "sections": 200_000,
+    "folders": 200_000,
+    "paths": 200_000,
+    "pages": _WITNESS_LIMIT,
+    "lists": 1 << 20,
+}
+"""Kinds that are remembered, in the order of a row's kinds (``evidence.GROUPS``)."""
+_SHAPE, _WAY, _HOST, _SECTION, _FOLDER, _PATHS, _PAGES, _LISTS = range(len(_LIMITS))
+_RATED = slice(_HOST, _LISTS)
+_LIVING = [_SHAPE, _SECTION, _FOLDER]
+_LINKING = slice(PLACES + WITNESSES, PLACES + 2 * WITNESSES)
+"""Where the pages that link are among a row's kinds."""
+_STRENGTHS = np.array([[2.0], [2.0], [2.0], [2.0], [3.0]], np.float32)
+"""What is expected of host, section, folder, path and page weighs as much as so many outcomes."""
 
 
-@dataclass
 class Kinds:
-    """Outcomes by kind of link."""
+    """Outcomes by kind of link.
 
-    hosts: NamedTally = field(default_factory=lambda: NamedTally(100_000))
-    promises: Tally = field(default_factory=lambda: Tally(100_000))
-    """Links whose anchors promised much, by the host they lead to; numbered as ``hosts``."""
-    sections: NamedTally = field(default_factory=lambda: NamedTally(200_000))
-    folders: NamedTally = field(default_factory=lambda: NamedTally(200_000))
-    shapes: NamedTally = field(default_factory=lambda: NamedTally(50_000))
-    ways: NamedTally = field(default_factory=lambda: NamedTally(100_000))
-    """Links out of a host."""
-    paths: NamedTally = field(default_factory=lambda: NamedTally(200_000))
-    pages: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
-    exits: Tally = field(default_factory=lambda: Tally(_WITNESS_LIMIT))
-    """Links out of a host by the page they stand on, which has the same number in ``pages``."""
-    lists: Tally = field(default_factory=lambda: Tally(_LIST_LIMIT))
-    page_relevance: Floats = field(default_factory=lambda: np.zeros(_WITNESS_LIMIT))
-    total: Tally = field(default_factory=lambda: Tally(2))
+    Counts lie in one table, so that those of all kinds of many links are looked up at once.
+    """
 
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
+        # Every kind ends in a place that stays empty: -1 of the next one takes that.
+        ends = list(accumulate(limit + 1 for limit in _LIMITS.values()))
+        self._counts = no_counts(ends[-1])
+        self._starts = np.repeat([0, *ends[:-1]], [1] * PLACES + [WITNESSES] * 3)
+        tables = dict(zip(_LIMITS, np.split(self._counts, ends[:-1]), strict=True))
+
+        def named(kind: str) -> NamedTally:
+            return NamedTally(_LIMITS[kind], tables[kind])
+
+        self.shapes, self.hosts = named("shapes"), named("hosts")
+        self.ways = named("ways")
+        """Links out of a host."""
+        self.sections, self.folders, self.paths = map(named, ("sections", "folders", "paths"))
+        self.pages = Tally(_LIMITS["pages"], tables["pages"])
+        self.lists = Tally(_LIMITS["lists"], tables["lists"])
+        self.exits = Tally(_WITNESS_LIMIT)
+        """Links out of a host by the page they stand on, which has the same number in ``pages``."""
+        self.promises = Tally(_LIMITS["hosts"])
+        """Links whose anchors promised much, by the host they lead to; numbered as ``hosts``."""
+        self.page_relevance = np.zeros(_WITNESS_LIMIT)
+        self.total = Tally(2)
         self.total.several(2)  # ALL and OUTWARD
 
     def tallies(self) -> dict[str, Tally]:
@@ -126,14 +158,22 @@ class Kinds:
         """Mean relevance of the crawl so far."""
         return float(mean_relevance(self.total.counts_of(ALL), 0.1, 10.0))
 
+    def counts(self, kinds: Ids) -> Counts:
+        """Return the counts behind some links' *kinds*, of all witnesses together.
+
+        The axes are which count, which kind and which link.
+        """
+        found = counts_of_each(self._counts, (kinds + self._starts).T)
+        of_witnesses = found[PLACES:].reshape(-1, WITNESSES, *found.shape[1:]).sum(axis=1)
+        return np.concatenate([found[:PLACES], of_witnesses]).transpose(2, 0, 1)
+
 
 def place(
     evidence: Evidence, kinds: Kinds, rows: Sequence[int], urls: Sequence[str], source: str
 ) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
     column = evidence.column
-    numbers = []
-    paths = []
+    numbers, media, fronts, paths = [], [], [], []
     folders: dict[tuple[str, str], tuple[int, int, int, int]] = {}
     for url in urls:
         _, _, host, path = url.split("/", 3)
@@ -141,19 +181,20 @@ def place(
         of_folder = folders.get((host, folder))
         if of_folder is None:
             of_folder = folders[host, folder] = (
-                kinds.hosts.number(host),
                 kinds.ways.number(source) if host != source else -1,
+                kinds.hosts.number(host),
                 kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}"),
                 kinds.folders.number(f"{host}/{folder}"),
             )
-        ending = last.partition(".")[2]
-        shape = kinds.shapes.number(f"{host} {ending[-12:]}")
-        front = last.partition(".")[0].lower() in _FRONT
-        numbers.append((*of_folder, shape, bool(ending) and _is_media(ending), front))
+        name, _, ending = last.partition(".")
+        numbers.append((kinds.shapes.number(f"{host} {ending[-12:]}"), *of_folder))
+        media.append(bool(ending) and _is_media(ending))
+        fronts.append(name.lower() in _FRONT)
         paths.append(path)
-    names = ("host", "way", "section", "folder", "shape", "media", "front")
-    for name, values in zip(names, np.array(numbers).T, strict=True):
-        column[name][rows] = values
+    at = np.array(rows)
+    column["kinds"][at, :PLACES] = numbers
+    column["media"][at] = media
+    column["front"][at] = fronts
     evidence.add_terms("url_terms", rows, _path_terms(paths))
 
 
@@ -205,10 +246,10 @@ def look(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: in
         context_sum / in_links,
         boilerplate / in_links,
         *raised,
-        *rates,
     )
     for place_, value in zip(_CHANGING, values, strict=True):
         table[place_] = value
+    table[_RATES] = rates
     kept[rows] = table.T
     return Look(table.T, life)
 
@@ -229,13 +270,14 @@ RATES = ("host", "section", "folder", "path", "hub", "siblings")
 _COUNTED = ("bias", "in_links", "distance", "context_mean", "boilerplate")
 _PLACES = {name: place for place, name in enumerate(PRIOR)}
 _TOLD = [_PLACES[name] for name in TOLD]
-_CHANGING = [_PLACES[name] for name in (*_COUNTED, *RAISED, *RATES)]
+_CHANGING = [_PLACES[name] for name in (*_COUNTED, *RAISED)]
+_RATES = slice(_PLACES[RATES[0]], _PLACES[RATES[-1]] + 1)
 
 
 def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
     """Return the features called ``TOLD``, worked out anew."""
     column = evidence.column
-    pages = column["witnesses"].take(rows, axis=0)[:, :WITNESSES]
+    pages = column["kinds"].take(rows, axis=0)[:, _LINKING]
     seen = pages >= 0
     relevance = np.where(seen, kinds.page_relevance.take(pages, mode="wrap"), 0.0)
     total = relevance @ np.ones(pages.shape[1])
@@ -257,36 +299,24 @@ def _told(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge) -> Floats:
 
 def _outcomes(rows: Rows, evidence: Evidence, kinds: Kinds) -> tuple[Floats, Floats]:
     """Return the features called ``RATES``, a row each, and the chance that links are alive."""
-    column = evidence.column
-    host, section, folder, shape, way = column["places"].take(rows, axis=0).T
-    witnesses = column["witnesses"].take(rows, axis=0)
-    pages, lists, paths = (witnesses[:, at : at + WITNESSES] for at in _WITNESSED)
-    sections, folders = kinds.sections.counts(section), kinds.folders.counts(folder)
-    linking = kinds.pages.counts(pages)
+    kinds_of = evidence.column["kinds"].take(rows, axis=0)
+    counts = kinds.counts(kinds_of)
     expected = max(LEAST_EXPECTED, kinds.expected)
-    hub = mean_relevance(linking, expected, 3.0)
-    rates = np.stack(
-        [
-            kinds.hosts.relevance(host, expected, 2.0),
-            mean_relevance(sections, expected, 2.0),
-            mean_relevance(folders, expected, 2.0),
-            kinds.paths.relevance(paths, expected, 2.0),
-            hub,
-            kinds.lists.relevance(lists, hub, 2.0),
-        ]
-    )
-    chance = np.where(column["media"].take(rows), MEDIA_LIFE, LIFE)
-    for counts in (sections, folders, kinds.shapes.counts(shape)):
-        np.minimum(chance, mean_life(counts, LIFE, 1.0), out=chance)
+    rates = np.empty((len(RATES), rows.size))
+    rates[:-1] = mean_relevance(counts[:, _RATED], expected, _STRENGTHS)
+    hub = rates[-2]
+    rates[-1] = mean_relevance(counts[:, _LISTS], hub, 2.0)
+    alive = mean_life(counts[:, _LIVING], LIFE, 1.0).min(axis=0)
+    chance = np.minimum(alive, np.where(evidence.column["media"].take(rows), MEDIA_LIFE, LIFE))
     # Squared, as dead links come in kinds: one of them tells more about the next than chance does.
     life: Floats = chance * chance / LIFE
     # Links out of a host live as the others out of it on their page do; of a page nobody knows, as
     # those of its host; of a host nobody knows, as all that lead out of one.
-    leaving = np.flatnonzero(way >= 0)
+    leaving = np.flatnonzero(kinds_of[:, _WAY] >= 0)
     if leaving.size:
         of_all = mean_life(kinds.total.counts_of(OUTWARD), LIFE, 2.0)
-        of_host = kinds.ways.life(way[leaving], of_all, 2.0)
-        of_page = kinds.exits.life(pages[leaving], of_host, 2.0)
+        of_host = mean_life(counts[:, _WAY, leaving], of_all, 2.0)
+        of_page = kinds.exits.life(kinds_of[leaving, _LINKING], of_host, 2.0)
         life[leaving] = np.minimum(life[leaving], of_page)
     return _log_odds(rates) - _log_odds(expected), life
 

@@ -12,24 +12,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
+Counts = NDArray[np.float32]
 Ids = NDArray[np.int32]
 
 FETCHED, ALIVE, RELEVANCE = range(3)
+_COUNTS = 4
+"""Counts of a kind: with a fourth, which is never used, NumPy looks a kind up in one move."""
+
+
+def no_counts(kinds: int) -> Counts:
+    """Return counts of so many *kinds* for which nothing was counted.
+
+    The system gives memory to what is used only.
+    """
+    return np.zeros((kinds, _COUNTS), np.float32)
+
+
+def counts_of_each(counts: Counts, kinds: NDArray[np.integer[Any]]) -> Counts:
+    """Return the counts of each of *kinds*; which count is the last axis."""
+    found = counts.view(np.complex128)[:, 0].take(kinds)  # 16 bytes, whatever they mean
+    return found.view(np.float32).reshape(*kinds.shape, _COUNTS)
 
 
 class Tally:
     """Counts by kind; kinds are numbers, and -1 is no kind: nothing was ever counted for it."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, counts: Counts | None = None) -> None:
         self.limit = limit
         self.size = 0
         """Kinds there have ever been."""
-        # One place more than there are kinds: -1 takes the last, which stays empty. The system
-        # gives memory to what is used only.
-        self._counts = np.zeros((3, limit + 1))
-        # The first touch of each takes a millisecond: now, and not when the first page is learned.
-        self._counts[:, 0] = 0.0
+        # One place more than there are kinds: -1 takes the last, which stays empty.
+        self._counts = no_counts(limit + 1) if counts is None else counts
+        # The first touch takes a millisecond: now, and not when the first page is learned.
+        self._counts[0] = 0.0
 
     def new(self) -> int:
         """Return the number of a new kind; past the limit the oldest number is used again."""
@@ -40,25 +56,26 @@ class Tally:
         numbers = [number % self.limit for number in range(self.size, self.size + count)]
         self.size += count
         if self.size > self.limit:
-            self._counts[:, numbers] = 0.0
+            self._counts[numbers] = 0.0
         return numbers
 
     def add(self, kinds: Iterable[int], relevance: float, *, alive: bool = True) -> None:
         """Count one outcome for each of *kinds*, once each."""
+        counts = self._counts
         for kind in {kind for kind in kinds if kind >= 0}:
             self.size = max(self.size, kind + 1)  # where another tally gives the numbers
-            self._counts[FETCHED, kind] += 1
+            counts[kind, FETCHED] += 1.0
             if alive:
-                self._counts[ALIVE, kind] += 1
-                self._counts[RELEVANCE, kind] += relevance
+                counts[kind, ALIVE] += 1.0
+                counts[kind, RELEVANCE] += relevance
 
     def add_known(self, outcomes: Sequence[tuple[int, float]]) -> None:
         """Count pages that are known to be alive: kind and relevance of each."""
-        if outcomes:
-            kinds = [kind for kind, _ in outcomes]
-            np.add.at(self._counts[FETCHED], kinds, 1.0)
-            np.add.at(self._counts[ALIVE], kinds, 1.0)
-            np.add.at(self._counts[RELEVANCE], kinds, [relevance for _, relevance in outcomes])
+        counts = self._counts
+        for kind, relevance in outcomes:
+            counts[kind, FETCHED] += 1.0
+            counts[kind, ALIVE] += 1.0
+            counts[kind, RELEVANCE] += relevance
 
     def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the mean relevance behind *kinds*; a row of several counts them together."""
@@ -73,35 +90,35 @@ class Tally:
         fetched: Floats = self.counts(kinds)[FETCHED]
         return fetched
 
-    def counts(self, kinds: Ids) -> Floats:
-        """Return three counts of each of *kinds*, or of each row of several together."""
-        counts: Floats = self._counts.take(kinds, axis=1)
-        return counts @ np.ones(kinds.shape[1]) if kinds.ndim == 2 else counts
+    def counts(self, kinds: Ids) -> Counts:
+        """Return the counts of each of *kinds*, or of each row of several together."""
+        counts = counts_of_each(self._counts, kinds.T)
+        return counts.sum(axis=0).T if kinds.ndim == 2 else counts.T
 
-    def counts_of(self, kind: int) -> Floats:
-        """Return the three counts of one kind."""
-        counts: Floats = self._counts[:, kind]
+    def counts_of(self, kind: int) -> Counts:
+        """Return the counts of one kind."""
+        counts: Counts = self._counts[kind]
         return counts
 
     def state(self) -> dict[str, Any]:
         """Return the counts, ready for msgpack."""
         used = min(self.size, self.limit)
-        return {"size": self.size, "counts": self._counts[:, :used].tobytes()}
+        return {"size": self.size, "tally": self._counts[:used].tobytes()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from what ``state`` returned."""
         self.size = state["size"]
-        counts = np.frombuffer(state["counts"], np.float64).reshape(3, -1)
-        self._counts[:, : counts.shape[1]] = counts
+        counts = np.frombuffer(state["tally"], np.float32).reshape(-1, _COUNTS)
+        self._counts[: len(counts)] = counts
 
 
-def mean_relevance(counts: Floats, expected: Floats | float, strength: float) -> Floats:
+def mean_relevance(counts: Counts, expected: Floats | float, strength: Floats | float) -> Floats:
     """Return the mean relevance that ``counts`` tell."""
     rate: Floats = (counts[RELEVANCE] + strength * expected) / (counts[ALIVE] + strength)
     return rate
 
 
-def mean_life(counts: Floats, expected: Floats | float, strength: float) -> Floats:
+def mean_life(counts: Counts, expected: Floats | float, strength: float) -> Floats:
     """Return the share of fetches that gave a page."""
     rate: Floats = (counts[ALIVE] + strength * expected) / (counts[FETCHED] + strength)
     return rate
@@ -110,8 +127,8 @@ def mean_life(counts: Floats, expected: Floats | float, strength: float) -> Floa
 class NamedTally(Tally):
     """A tally of named kinds. Past the limit, new names share the last number."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit)
+    def __init__(self, limit: int, counts: Counts | None = None) -> None:
+        super().__init__(limit, counts)
         self._numbers: dict[Hashable, int] = {}
 
     def number(self, name: str) -> int:

@@ -149,8 +149,9 @@ class Searching:
 
     def _kept(self, rows: Rows) -> Floats:
         """Return how far the hosts are believed: less with every page off topic."""
-        kept = 2.0 * self.kinds.hosts.relevance(self.evidence.column["host"][rows], 0.5, 2.0)
-        return np.minimum(kept, 1.0)
+        believed = self.kinds.hosts.relevance(self.evidence.column["host"][rows], 0.5, 2.0)
+        kept: Floats = np.minimum(2.0 * believed, 1.0)
+        return kept
 
     def state(self) -> dict[str, Any]:
         """Return what was seen of the harvest."""

@@ -28,7 +28,7 @@ from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
 from treasure.pages import CONTEXT_WORDS, Block, Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
-from treasure.strategies.evidence import NEVER, WITNESSES, Evidence
+from treasure.strategies.evidence import Evidence
 from treasure.strategies.link_features import (
     ALL,
     GROUPS,
@@ -69,6 +69,7 @@ class _Ahead(NamedTuple):
     places: list[int]
     """Which of them are ahead of us."""
     ahead: list[Link]
+    keys: list[int]
     new: list[int]
     """Which of those ahead no page has pointed to before."""
     fresh: list[Link]
@@ -206,10 +207,10 @@ class Treasure(Strategy):
             done, dead = self._outcomes, self._dead
             keys = [url_key(link.url) for link in links]
             places = [at for at, key in enumerate(keys) if key not in done and key not in dead]
-            ahead = [links[at] for at in places]
-            row = self.evidence.row
-            new = [at for at, place in enumerate(places) if row(keys[place]) is None]
-            self._ahead = _Ahead(links, places, ahead, new, [ahead[at] for at in new])
+            ahead, keys = [links[at] for at in places], [keys[at] for at in places]
+            known = self.evidence.known
+            new = [at for at, key in enumerate(keys) if key not in known]
+            self._ahead = _Ahead(links, places, ahead, keys, new, [ahead[at] for at in new])
         return self._ahead
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
@@ -220,12 +221,11 @@ class Treasure(Strategy):
         distance = 0.0 if arrival.verdict.on_topic else self._distance
         looked = self._looked_at(links)
         places = looked.places
-        rows = self._witness(arrival.page, relevance, distance, looked)
+        rows, touched = self._witness(arrival.page, relevance, distance, looked)
         column = self.evidence.column
         self._measured = None
         scores = np.full(len(links), FLOOR)
         if rows.size:
-            touched = np.array(list(dict.fromkeys(rows.tolist())), np.int64)
             known = self._look(touched)
             column["score"][touched] = self._chance(touched, known)
             told = self._order.settle(touched)
@@ -253,42 +253,30 @@ class Treasure(Strategy):
 
     def _witness(
         self, page: Page, relevance: float, distance: float, looked: _Ahead
-    ) -> NDArray[np.int64]:
-        """Write down what *page* says of its links ahead; return the row of each."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Write down what *page* says of its links ahead; return the row of each, and each once."""
         links = looked.ahead
         if not links:
-            return np.empty(0, np.int64)
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         evidence, kinds = self.evidence, self.kinds
         number, lists = self._stand(page, relevance)
         host = host_of(page.url)
-        keys = [url_key(link.url) for link in links]
-        listed, new = evidence.rows(keys)
+        listed, new = evidence.rows(looked.keys)
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
         blocks = [page.blocks[link.block] for link in links]
         texts = self._texts(page, links, blocks)
         graph, success = self._graph(page, looked)
-        column = evidence.column
         rows = np.array(listed, np.int64)
-        slots = column["in_links"][rows].astype(np.int64) % WITNESSES
-        # A page is one witness for a URL, however often it links to it.
-        once, first = rows, np.arange(rows.size)
-        if len(set(listed)) < rows.size:
-            once, first = np.unique(rows, return_index=True)
-        column["in_links"][once] += 1
-        column["pages"][once, slots[first]] = number
-        column["context_sum"][once] += texts[0][first]
-        column["boilerplate"][once] += np.array([block.boilerplate for block in blocks])[first]
-        column["lists"][rows, slots] = [lists[block.whole] for block in blocks]
         paths = [kinds.paths.number(f"{host} {link.tag_path}") for link in links]
-        column["paths"][rows, slots] = paths
-        evidence.raise_to(rows, np.vstack((texts, graph, success), dtype=np.float32))
-        column["distance"][once] = np.minimum(column["distance"][once], distance + 1)
-        column["edition"][once] = NEVER
-        terms = page.terms.tolist()
-        anchors = [terms[link.anchor.start : link.anchor.stop] for link in links]
+        stands = np.array([paths, [number] * len(links), [lists[block.whole] for block in blocks]])
+        values = np.vstack((texts, graph, success), dtype=np.float32)
+        boilerplate = np.array([block.boilerplate for block in blocks])
+        once = evidence.hear(rows, stands.T, boilerplate, values.T, distance + 1)
+        terms = page.terms
+        anchors = [terms[start:stop].tolist() for _, (start, stop), *_ in links]
         evidence.add_terms("anchor_terms", listed, anchors)
-        return rows
+        return rows, once
 
     def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
         """Return the numbers of *page* and of its lists as witnesses, the same for all its links.
@@ -304,14 +292,12 @@ class Treasure(Strategy):
         wholes = [page.blocks[link.block].whole for link in page.links]
         distinct = list(dict.fromkeys(wholes))
         lists = dict(zip(distinct, kinds.lists.several(len(distinct)), strict=True))
-        known: list[tuple[int, float]] = []
-        for link, whole in zip(page.links, wholes, strict=True):
-            key = url_key(link.url)
-            outcome = done.get(key)
-            if outcome is None:
-                outcome = given.get(key)
-            if outcome is not None:
-                known.append((lists[whole], outcome))
+        keys = [url_key(link.url) for link in page.links]
+        known = [
+            (lists[whole], done[key] if key in done else given[key])
+            for key, whole in zip(keys, wholes, strict=True)
+            if key in done or key in given
+        ]
         kinds.lists.add_known(known)
         kinds.pages.add_known([(number, outcome) for _, outcome in known])
         self._standing = (page, number, lists)
@@ -321,20 +307,23 @@ class Treasure(Strategy):
         self, page: Page, links: Sequence[Link], blocks: Sequence[Block]
     ) -> NDArray[np.float32]:
         """Return the evidence of context, heading, main heading and block of each link."""
-        anchors = _bounds([link.anchor for link in links])
-        within = _bounds([block.span for block in blocks])
         above = {block.heading: block for block in blocks}
         headings = {heading: page.immediate_heading(block) for heading, block in above.items()}
-        spans = np.concatenate(
-            [
-                np.maximum(within[:1], anchors[:1] - CONTEXT_WORDS),
-                np.minimum(within[1:], anchors[1:] + CONTEXT_WORDS),
-                _bounds([headings[block.heading] for block in blocks]),
-                _bounds([page.main_heading] * len(links)),
-                _bounds([block.whole for block in blocks]),
-            ]
+        spans = chain(
+            [link.anchor for link in links],
+            [block.span for block in blocks],
+            [headings[block.heading] for block in blocks],
+            [block.whole for block in blocks],
         )
-        values = self.judge.span_evidence(page, spans[0::2].ravel(), spans[1::2].ravel())
+        flat = np.fromiter(chain.from_iterable(spans), np.int32, 8 * len(links))
+        anchors, within, heading, whole = flat.reshape(4, -1, 2).transpose(0, 2, 1)
+        starts, stops = bounds = np.empty((2, TEXTS, len(links)), np.int32)
+        np.maximum(within[0], anchors[0] - CONTEXT_WORDS, out=starts[0])
+        np.minimum(within[1], anchors[1] + CONTEXT_WORDS, out=stops[0])
+        bounds[:, 1] = heading
+        starts[2], stops[2] = page.main_heading
+        bounds[:, 3] = whole
+        values = self.judge.span_evidence(page, starts.ravel(), stops.ravel())
         return values.reshape(TEXTS, len(links)).astype(np.float32)
 
     def _graph(self, page: Page, looked: _Ahead) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -487,9 +476,3 @@ def _checked(prior: Mapping[str, float]) -> Mapping[str, float]:
 
 def _stems(terms: NDArray[np.int32]) -> list[str]:
     return [VOCABULARY.stem(term) for term in terms.tolist() if 0 <= term < NEW]
-
-
-def _bounds(spans: Sequence[Span]) -> NDArray[np.int32]:
-    """Return the starts and the stops of *spans*."""
-    flat = np.fromiter(chain.from_iterable(spans), np.int32, 2 * len(spans))
-    return flat.reshape(-1, 2).T
