@@ -10,7 +10,7 @@ from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, TopicError
 from treasure.given import load_pages
 from treasure.topic_reader import read_topics
-from treasure.workbench import build, make_judge
+from treasure.workbench import build, make_folder, make_judge
 
 STARS = "Telescopes show stars, planets and galaxies; comets orbit the sun beyond Neptune. "
 CHEFS = "Bake the dough with butter, flour and sugar; simmer the sauce and season the soup. "
@@ -62,3 +62,16 @@ def test_languages_are_codes(tmp_path: Path) -> None:
     assert judge.languages == {"en", "de"}
     with pytest.raises(TopicError, match="TREASURE_TOPIC_LANGUAGES must be codes .* 'english'"):
         make_judge(config(tmp_path, topic="astronomy", topic_languages="english"), topics)
+
+
+def test_a_folder_is_made_and_left_empty(tmp_path: Path) -> None:
+    make_folder(tmp_path / "runs" / "job")
+    make_folder(tmp_path / "runs" / "job")
+    assert list((tmp_path / "runs" / "job").iterdir()) == []
+
+
+def test_where_we_may_not_write_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file" / "job", tmp_path / "file", Path("/proc/runs/job")):
+        with pytest.raises(ConfigError, match="cannot be written: .* TREASURE_RUNS_DIR"):
+            make_folder(folder)

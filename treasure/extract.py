@@ -385,7 +385,7 @@ class _Walk:
         ]
         return Page(
             url=self.url,
-            title=self.title or (headings[0].text if headings else ""),
+            title=self.title or (headings[0].text[:1000] if headings else ""),
             title_span=Span(0, at[0]),
             plain=text.replace(MARK.encode(), b" ").decode(),
             terms=terms,

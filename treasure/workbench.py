@@ -139,6 +139,19 @@ def _keep_what_stayed(phase: str, info: Mapping[str, int]) -> None:
         gc.freeze()
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of a job; raise ConfigError where we may not write."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".written").touch()
+        (folder / ".written").unlink()
+    except OSError as error:
+        raise ConfigError(
+            f"The folder {folder} cannot be written: {error.strerror}. Give another with"
+            " TREASURE_RUNS_DIR."
+        ) from None
+
+
 def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = False) -> Workbench:
     """Build everything a crawl needs; raise UserError for whatever the user must mend.
 
@@ -151,7 +164,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     parse_windows(config.speed_windows)
     policy = AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
-    job_folder(config, job).mkdir(parents=True, exist_ok=True)
+    make_folder(job_folder(config, job))
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)

@@ -21,3 +21,8 @@ def test_mistakes_take_one_line(line, words, demo_folder, capsys):
     assert error.startswith("treasure demo: ")
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_made_is_named(capsys):
+    assert main(["demo", "--out", "/proc/treasure"]) == 2
+    assert capsys.readouterr().err.endswith("/proc/treasure: No such file or directory.\n")

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, make_url, text
 
 from tests.repository.conftest import record
 from treasure.cli import main
@@ -117,3 +118,31 @@ def test_a_file_without_rights(database: str, capsys: pytest.CaptureFixture[str]
     path.chmod(0)
     assert main(["search", "--repository", database, "giant"]) == 2
     assert "unable to open" in capsys.readouterr().err
+
+
+def test_a_role_without_rights(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    url = make_url(postgres_url)
+    Store.open(postgres_url).close()
+    engine = create_engine(url.set(drivername="postgresql+psycopg"))
+    with engine.begin() as connection:
+        connection.execute(text("DROP ROLE IF EXISTS stranger"))
+        connection.execute(text("CREATE ROLE stranger LOGIN"))
+        connection.execute(text("REVOKE ALL ON SCHEMA public FROM PUBLIC"))
+    strange = url.set(username="stranger").render_as_string(hide_password=False)
+    assert main(["search", "--repository", strange, "giant"]) == 2
+    assert "no schema" in capsys.readouterr().err
+    with engine.begin() as connection:
+        connection.execute(text("GRANT USAGE ON SCHEMA public TO stranger"))
+    assert main(["search", "--repository", strange, "giant"]) == 2
+    told = capsys.readouterr().err
+    assert "permission denied" in told
+    assert "Traceback" not in told
+    with engine.begin() as connection:
+        connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO stranger"))
+    assert main(["search", "--repository", strange, "giant"]) == 1
+    assert main(["refresh", "--repair", "--repository", strange]) == 2
+    assert "permission denied" in capsys.readouterr().err
+    with engine.begin() as connection:
+        connection.execute(text("DROP OWNED BY stranger"))
+        connection.execute(text("DROP ROLE stranger"))
+    engine.dispose()

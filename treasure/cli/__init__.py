@@ -69,6 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"treasure {args.command}: {where}{error.strerror or error}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"treasure {args.command}: stopped.", file=sys.stderr)
         return 130

@@ -38,6 +38,8 @@ BUSY_SECONDS = 30
 """How long a SQLite writer waits for another one."""
 WRITES = "treasure_writes"
 """Execution option of the engine whose transactions write."""
+_FORBIDDEN = frozenset({"42501", "3F000"})
+"""SQLSTATEs of PostgreSQL: insufficient privilege, no schema that we may use."""
 _SECRETS = frozenset({"password", "sslpassword", "passfile"})
 
 
@@ -180,13 +182,17 @@ def our_errors(url: URL) -> Iterator[None]:
         reason = " ".join(str(error.orig).split()) or type(error.orig).__name__
         if url.password:
             reason = reason.replace(str(url.password), "***")
+        if reason == "unable to open database file":
+            reason += " (we must be able to write to it and to its folder, even to read)"
         raise RepositoryUnavailable(
             f"The repository {shown(url)} cannot be used: {reason}"
         ) from None
 
 
 def _is_ours(error: DBAPIError) -> bool:
-    """Whether the statement was wrong, not the database."""
+    """Whether the statement was wrong, not the database or what we may do there."""
+    if getattr(error.orig, "sqlstate", "") in _FORBIDDEN:
+        return False
     kinds = {"IntegrityError", "ProgrammingError", "DataError", "NotSupportedError"}
     return type(error).__name__ in kinds and not error.connection_invalidated
 

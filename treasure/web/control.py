@@ -19,7 +19,7 @@ from treasure.web.api import Job, Repository, _job
 from treasure.web.guard import Guard
 from treasure.web.problems import described
 from treasure.web.starts import Starts
-from treasure.workbench import job_folder
+from treasure.workbench import job_folder, make_folder
 
 
 def allowed(request: Request) -> None:
@@ -69,7 +69,7 @@ def start(request: Request, store: Repository, new: NewCrawl) -> dict[str, Any]:
     folder = job_folder(TreasureConfig(runs_dir=str(runs)), name)
     if any(row["job"] == name for row in store.jobs()):
         raise JobError(f"There is a job {name!r} already. Choose another name.")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     (folder / "seeds.txt").write_text("\n".join(seeds) + "\n", encoding="utf-8")
     url = store.engine.url
     arguments = {
