@@ -26,6 +26,8 @@ _MANY_SIGNS = "x".join(map(chr, range(0x2190, 0x2190 + MAX_SIGNS + 5)))
 
 @given(st.text())
 @example("ÉCOLE d'été — “Straße” Σς x_y\x01z\ud800 \u0130")
+@example("СЪЕШЬ ЖЕ ЕЩЁ ЭТИХ МЯГКИХ ФРАНЦУЗСКИХ БУЛОК «ДА ВЫПЕЙ ЧАЮ»")
+@example("ΤΟ ΤΈΛΟΣ, Straße")
 @example(_MANY_SIGNS)
 def test_words_are_runs_of_letters_and_digits_in_lower_case(text):
     assert words(text) == _WORD.findall(text.lower())

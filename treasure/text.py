@@ -34,6 +34,8 @@ _NO_WORD = re.compile(rf"[^\w{MARK}]|_")
 _ASCII = bytes(range(128))
 MAX_SIGNS = 100
 """Kinds of punctuation beyond ASCII that are replaced one by one; a text in earnest has a dozen."""
+MAX_CAPITALS = 20
+"""Kinds of capitals beyond ASCII that are made small one by one; more are quicker all at once."""
 
 
 _CUT = bytes(
@@ -74,18 +76,20 @@ def plain(text: str) -> bytes:
     """
     if text.isascii():
         return text.encode().translate(_CUT)
-    data = text.encode("utf-8", "replace")
-    beyond = data.translate(None, _ASCII).decode()
-    if beyond != beyond.lower():  # else what is left to change is ASCII
-        text = text.lower()
-        data = text.encode("utf-8", "replace")
-        beyond = data.translate(None, _ASCII).decode()
-    signs = [c for c in set(beyond) if not c.isalnum()]
+    beyond = set(text.encode("utf-8", "replace").translate(None, _ASCII).decode())
+    capitals = [c for c in beyond if c != c.lower()]
+    if len(capitals) > MAX_CAPITALS or "Σ" in capitals:  # which becomes ς where a word ends
+        return plain(text.lower())
+    for capital in capitals:
+        text = text.replace(capital, capital.lower())
+        beyond.update(capital.lower())
+    signs = [c for c in beyond if not (c.isalnum() or c.isascii())]
     if len(signs) > MAX_SIGNS:
-        return _NO_WORD.sub(" ", text.lower()).encode()
-    for sign in signs:
-        data = data.replace(sign.encode(), b" ")
-    return data.translate(_CUT)
+        text = _NO_WORD.sub(" ", text.lower())
+    else:
+        for sign in signs:
+            text = text.replace(sign, " ")
+    return text.encode("utf-8", "replace").translate(_CUT)
 
 
 def spaced(text: str) -> str:
