@@ -97,9 +97,15 @@ def spaced(text: str) -> str:
 
     Most texts are so already, which takes less time to see than to cut and join them.
     """
-    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
-        return text  # of all space only the plain one is printable
-    return " ".join(text.split())
+    if (
+        "\n" in text
+        or "  " in text
+        or not text.isprintable()
+        or text[:1] == " "
+        or text[-1:] == " "
+    ):
+        return " ".join(text.split())
+    return text  # of all space only the plain one is printable
 
 
 class Vocabulary(dict[str, int]):
