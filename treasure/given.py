@@ -52,7 +52,10 @@ def load_given(
                 found.append(_from_live_web(source, policy, contact))
         except (OSError, UserError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise ConfigError(f"The {what} {source!r} cannot be read: {reason}") from None
+            raise ConfigError(
+                f"The {what} {source!r} cannot be read: {reason.rstrip('.')}."
+                " Expected an HTML file, or an address that answers with one."
+            ) from None
     return found
 
 

@@ -164,7 +164,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     parse_windows(config.speed_windows)
     policy = AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
-    make_folder(job_folder(config, job))
+    make_folder(Path(config.runs_dir))
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
@@ -191,6 +191,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
             [given.page for given in negatives],
             store,
         )
+        make_folder(job_folder(config, job))
         frontier = open_frontier(config, job)
         if seeds_needed and not seeds and not frontier.counts().queued:
             frontier.close()
