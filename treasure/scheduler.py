@@ -349,16 +349,19 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         return lease
 
     def _exhausted(self) -> bool:
+        """Tell whether nothing may be taken now. What is under way may yet be given back."""
+        return bool(self.stop_reason) or self._at_limit()
+
+    def _at_limit(self) -> bool:
         assert self.bench is not None
-        if not self.stop_reason:
-            limit = self.bench.config.max_pages
-            if limit and self._taken >= limit:
-                self.stop_reason = "max_pages"
-        return bool(self.stop_reason)
+        return 0 < self.bench.config.max_pages <= self._taken
 
     def _idle(self) -> None:
-        if self.bench is not None and not self.stop_reason and self._nothing_answered():
-            self.stop_reason = "no_seed_answered"
+        if self.bench is not None and not self.stop_reason:
+            if self._at_limit():
+                self.stop_reason = "max_pages"
+            elif self._nothing_answered():
+                self.stop_reason = "no_seed_answered"
         if self.stop_reason:
             raise CloseSpider(self.stop_reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import sqlite3
 from collections.abc import Iterator
@@ -186,3 +187,15 @@ def test_the_live_web_needs_a_contact(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "TREASURE_CONTACT" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_pages_that_wait_for_robots_or_redirect_do_not_use_up_max_pages(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        leaves = [
+            stack.enter_context(Site({"/": (302, {"Location": "/a"}, b""), "/a": page()}))
+            for _ in range(6)
+        ]
+        index = stack.enter_context(Site({"/": page(*(f"{leaf.url}/" for leaf in leaves))}))
+        done = crawl(tmp_path, *LOCAL, f"seeds={index.url}/", "max_pages=5")
+    assert summary(done)["stopped"] == "max_pages"
+    assert rows(tmp_path, "select count(*) from pages where status = 200") == [(5,)]
