@@ -48,7 +48,7 @@ SAMPLED_ROWS = 10
 """Rows read for each link of a sample, at most: those that are done say nothing."""
 REMEMBERED_STATES = 50_000
 """States kept in memory: most links of a page were on one of the pages before."""
-CACHE_BYTES = 96_000_000
+CACHE_BYTES = 64_000_000
 WRITE_BUFFER_BYTES = 96_000_000
 
 
