@@ -84,6 +84,21 @@ def silent(site: Site) -> bool:
     return len(site.visits) == before
 
 
+def test_a_crawl_that_may_ask_nobody_says_so(tmp_path: Path) -> None:
+    later = 429, {"Retry-After": "5000"}, b""
+    with Site({"/": later}) as site, Crawl(site, tmp_path):
+        until(lambda: "/" in site.paths)
+        until(lambda: _text(tmp_path, "status", "j").find("s until a host may be asked again") > 0)
+    assert "4,9" in _text(tmp_path, "status", "j")
+
+
+def _text(runs: Path, *words: str) -> str:
+    output = StringIO()
+    with redirect_stdout(output), redirect_stderr(StringIO()):
+        main([*words, "--runs-dir", str(runs)])
+    return output.getvalue()
+
+
 def test_steering(site: Endless, tmp_path: Path) -> None:
     port = free_port()
     with Crawl(site, tmp_path, "job=j", f"metrics_port={port}") as process:

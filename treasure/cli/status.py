@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from treasure.repository.store import Store
 
 SILENT_SECONDS = 15.0
+LONG_WAIT_SECONDS = 10.0
+"""A crawl that takes nothing for longer than this says so."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +130,11 @@ def _worker(worker: str, status: dict[str, Any]) -> list[str]:
         lines.append(f"  refused      {rules}")
     if limit := status.get("speed_limit"):
         lines.append(f"  speed        {limit}")
+    if (seconds := status.get("next_link_seconds", 0.0)) > LONG_WAIT_SECONDS:
+        lines.append(
+            f"  waits        {seconds:,.0f} s until a host may be asked again: they asked for it"
+            " (429, Retry-After, robots.txt), or failed"
+        )
     for alert in status.get("alerts", []):
         lines += [f"  ALERT        {alert['text']}", f"               {alert['advice']}"]
     return lines

@@ -14,6 +14,7 @@ import resource
 import socket
 import time
 from collections.abc import Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -26,6 +27,7 @@ from treasure.alerts import Lookout
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable
 from treasure.extensions.speed import speed_of
 from treasure.extensions.steering import helm_of
+from treasure.frontier.base import Counts
 from treasure.frontier.spread import SAMPLE, spread
 from treasure.items import PageItem
 from treasure.log_hygiene import hide_passwords
@@ -175,6 +177,7 @@ class StatusExtension:
             "paused": helm is not None and helm.pause.shut,
             "stopping": stopping_for,
             "speed_limit": speed.why(bench.clock()) if speed is not None else "",
+            "next_link_seconds": _wait(bench, counts),
             "memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "threshold": bench.crawl.judge.threshold,
             "missing": list(bench.missing),
@@ -216,3 +219,12 @@ class StatusExtension:
         pages = {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in kinds}
         total = sum(pages[kind] for kind in ("on_topic", "off_topic", "failed", "noindex"))
         return pages | {"pages": total, "leased": 0}
+
+
+def _wait(bench: Workbench, counts: Counts) -> float:
+    """Return how long no waiting link may be taken; 0 while others are under way."""
+    if counts.leased or not counts.queued:
+        return 0.0
+    now = bench.clock()
+    opens = bench.frontier.next_time(now)
+    return max(0.0, opens - now) if opens is not None and isfinite(opens) else 0.0

@@ -90,6 +90,7 @@ function details(job, { curve, recall }, log, graph, name) {
       tile("pages/s", job.pages_per_second.toFixed(1)), tile("waiting links", number(job.queued)),
       tile("failed", number(job.failed)), tile("received", size(job.bytes))),
     alerts.map((alert) => notice(`${alert.text} ${alert.advice || ""}`, true)),
+    job.running && latest.next_link_seconds > 10 ? notice(`It waits: no host may be asked again for ${number(Math.round(latest.next_link_seconds))} s.`) : null,
     latest.because && job.stopped ? notice(`It ended: ${latest.because}`) : null,
     h("div", { class: "grid" },
       card("Harvest", lines([{ name: "on topic", points: curve }, { name: "if every page were", points: [[0, 0], [job.pages, job.pages]], dashed: true }], { label: "Pages on topic over pages fetched", xLabel: "pages fetched", yLabel: "pages on topic" })),
