@@ -175,6 +175,15 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
     assert "Traceback" not in done.stderr
 
 
+def test_a_crawl_whose_seeds_do_not_answer_says_so_and_exits_with_1(web, tmp_path):
+    done = crawl(
+        tmp_path, "topic=astronomy", "seeds=http://a.test/no", f"web={web}", check=False
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last == "treasure: the crawl stopped: none of the seeds could be fetched."
+
+
 def test_a_host_budget_holds_for_links_that_wait_and_after_a_restart(web, tmp_path):
     run(web, tmp_path, "max_pages_per_host=3", "max_pages=3")
     run(web, tmp_path, "max_pages_per_host=3")

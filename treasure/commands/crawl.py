@@ -1,4 +1,7 @@
-"""``scrapy crawl``, with exit code 2 for a user's mistake, as the ``treasure`` command has it."""
+"""``scrapy crawl``, with the exit codes of the ``treasure`` command.
+
+2 is a user's mistake, 1 a crawl that something else kept from its work: it may be tried again.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,25 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 
 from treasure.addon import CONFIGURATION_ERROR
+from treasure.stopping import HINDERED, in_words
 
 
 class Command(ScrapyCrawl):
     """Scrapy's command, and its exit code."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; a crawl that could not start for a mistake of the user's exits with 2."""
+        """Crawl, and say with the exit code how it ended."""
         super().run(args, opts)
         if self._ran is None:
             return
-        if self._ran.stats.get_value("finish_reason") == CONFIGURATION_ERROR:
+        reason = self._ran.stats.get_value("finish_reason", "")
+        # Once more, where nobody has to look for it among Scrapy's own lines.
+        if reason == CONFIGURATION_ERROR:
             self.exitcode = 2
-            # Once more, where nobody has to look for it among Scrapy's own lines.
             print(f"treasure: {self._ran.stats.get_value('treasure/error')}", file=sys.stderr)
+        elif reason in HINDERED:
+            self.exitcode = 1
+            print(f"treasure: the crawl stopped: {in_words(reason)}.", file=sys.stderr)
 
     _ran: Crawler | None = None
 
