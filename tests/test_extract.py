@@ -149,6 +149,21 @@ def test_frames_are_links():
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "urls"),
+    [
+        ("0; url=moved.html", ["http://host.test/dir/moved.html"]),
+        ("5;URL='/far/moved.html'", ["http://host.test/far/moved.html"]),
+        ("30", []),
+        ("0; url=javascript:go()", []),
+    ],
+)
+def test_where_a_page_sends_its_readers_is_a_link(content, urls):
+    page = read(f'<head><meta http-equiv="Refresh" content="{content}"></head><p>Moved.')
+    assert [link.url for link in page.links] == urls
+    assert page.words == ["moved"]
+
+
 def test_scripts_and_styles_are_no_text():
     page = read("<style>p{}</style><script>var x</script><p>seen</p><noscript>hidden</noscript>")
     assert page.words == ["seen"]

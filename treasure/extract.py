@@ -65,7 +65,8 @@ _NAVIGATION_NAMES = re.compile(
     re.IGNORECASE,
 )
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_FACTS = "base[href], title, meta[name], link[rel=canonical][href], [role=heading]"
+_FACTS = "base[href], title, meta[content], link[rel=canonical][href], [role=heading]"
+_REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _HEAD_TAGS = frozenset({"base", "title", "meta", "link"})
 _TITLE_WORDS = 200
 _NO_CHARSETS = (
@@ -96,6 +97,7 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
         walk.read_body(tree.body)
     else:
         walk.read_frames(tree.css("frame[src]"))
+    walk.read_refresh()
     page = walk.page(html)
     if page.terms.size < SHELL_WORDS and len(page.links) < SHELL_LINKS:
         return replace(page, scripted_shell=tree.css_first("script") is not None)
@@ -124,7 +126,7 @@ class _Walk:
     def __init__(self, url: str, max_links: int) -> None:
         self.url = url
         self.max_links = max_links
-        self.title = self.language = self.canonical = self.description = ""
+        self.title = self.language = self.canonical = self.description = self.refresh = ""
         self.robots: frozenset[str] = frozenset()
         self.base = url
         self.role_headings: set[int] = set()
@@ -188,12 +190,21 @@ class _Walk:
             self.description = " ".join(content.split())[:2000]
         elif name in {"robots", "treasure"}:
             self.robots |= {part.strip().lower() for part in content.split(",")}
+        elif (attributes.get("http-equiv") or "").lower() == "refresh":
+            found = _REFRESH.match(content)
+            self.refresh = found[1] if found else ""
 
     def read_frames(self, frames: list[LexborNode]) -> None:
         """Read the links of a frameset, which has no body."""
         for frame in frames:
             self._add_link(frame.attributes.get("src") or "", 0, "", "", False)
         self._end_block()
+
+    def read_refresh(self) -> None:
+        """Read where the page sends its readers by itself: one more link, below all others."""
+        if self.refresh:
+            self._add_link(self.refresh, len(self.segments), "", "meta", False)
+            self._end_block()
 
     def read_body(self, body: LexborNode) -> None:
         """Walk over the body: down, then to the next sibling, then up."""
