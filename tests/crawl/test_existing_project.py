@@ -38,7 +38,7 @@ ADDONS = {"treasure.addon.TreasureAddon": 500}
 TREASURE_TOPIC = "astronomy"
 TREASURE_ALLOWED_NETWORKS = ["127.0.0.0/8"]
 TREASURE_CONTACT = "books@example.org"
-TREASURE_HOST_DELAY_SECONDS = 0.01
+TREASURE_HOST_DELAY_SECONDS = 0.2
 TREASURE_STRATEGY = "best-first"
 """
 PIPELINE = """
