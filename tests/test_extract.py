@@ -191,6 +191,8 @@ def test_codecs_that_are_no_charsets_are_not_believed(name):
 
 def test_encodings_from_header_and_meta():
     assert decode("é".encode("latin-1"), "text/html; charset=iso-8859-1") == "é"
+    russian = "Звёзды и планеты видны в телескоп каждую ясную ночь. " * 5
+    assert decode(russian.encode("cp1251")) == russian
     assert decode('<meta charset="utf-8">é'.encode()).endswith("é")
 
 

@@ -79,8 +79,25 @@ DEFAULT_ENCODING_TRANSLATION.update(dict.fromkeys(_NO_CHARSETS.split(), "utf_8")
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """Return *body* as text, in the encoding that headers, BOM or meta tags name."""
-    return html_to_unicode(content_type or None, body, default_encoding="utf-8")[1]
+    """Return *body* as text, in the encoding that header, BOM or meta tag name, or else found out.
+
+    The text is the one that Scrapy would give.
+    """
+    return html_to_unicode(
+        content_type or None, body, auto_detect_fun=_undeclared, default_encoding="utf-8"
+    )[1]
+
+
+def _undeclared(body: bytes) -> str:
+    """Return the encoding of a body that names none: UTF-8, or the likeliest."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        from charset_normalizer import from_bytes
+
+        match = from_bytes(body).best()
+        return match.encoding if match else "utf-8"
+    return "utf-8"
 
 
 def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Page:

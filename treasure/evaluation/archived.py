@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import brotli
 import zstandard
-from charset_normalizer import from_bytes
-from w3lib.encoding import html_to_unicode
+
+from treasure.extract import decode
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -43,10 +43,7 @@ class Response:
     @property
     def text(self) -> str:
         """The body in the encoding that header, BOM or meta tag name, or else found out."""
-        content_type = self.header("content-type") or None
-        return html_to_unicode(
-            content_type, self.body, auto_detect_fun=_undeclared, default_encoding="utf-8"
-        )[1]
+        return decode(self.body, self.header("content-type"))
 
 
 def read_response(url: str, payload: bytes) -> Response | None:
@@ -125,13 +122,3 @@ _DECODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": _unbrotli,
     "zstd": _unzstd,
 }
-
-
-def _undeclared(body: bytes) -> str:
-    """Return the encoding of a body that names none: UTF-8, or the likeliest."""
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        match = from_bytes(body).best()
-        return match.encoding if match else "utf-8"
-    return "utf-8"

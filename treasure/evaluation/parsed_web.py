@@ -100,6 +100,8 @@ def _stamp(path: Path) -> str:
     parts = [str(path.resolve()), str(stat.st_size), str(stat.st_mtime_ns), str(FORMAT)]
     for module in (
         "extract",
+        "parsable",
+        "plain",
         "text",
         "urls",
         "pages",
