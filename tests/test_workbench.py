@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,13 @@ def test_a_folder_is_made_and_left_empty(tmp_path: Path) -> None:
     make_folder(tmp_path / "runs" / "job")
     make_folder(tmp_path / "runs" / "job")
     assert list((tmp_path / "runs" / "job").iterdir()) == []
+
+
+def test_the_folder_of_a_fleet_is_made_by_all_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for _ in pool.map(make_folder, [tmp_path / "runs"] * 400):
+            pass
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_where_we_may_not_write_is_said_in_words(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from treasure.addresses import AddressPolicy
 from treasure.admission import Admission
@@ -143,8 +144,8 @@ def make_folder(folder: Path) -> None:
     """Make the folder of a job; raise ConfigError where we may not write."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".written").touch()
-        (folder / ".written").unlink()
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise ConfigError(
             f"The folder {folder} cannot be written: {error.strerror}. Give another with"
