@@ -155,6 +155,9 @@ class TreasureAddon:
         if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
             settings.set("SCHEDULER", SCHEDULER, priority="addon")
             settings.set("CONCURRENT_REQUESTS", 32, priority="addon")
+            # Pages that wait to be read were chosen before those ahead of them were learned from,
+            # and are fetched again when a crawl is killed: a few are enough to keep it busy.
+            settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 250_000, priority="addon")
             _take_over_politeness(settings)
             for path, order in POLITE_DOWNLOADER_MIDDLEWARES.items():
                 settings["DOWNLOADER_MIDDLEWARES"].setdefault(path, order)
