@@ -20,6 +20,7 @@ from treasure.pages import Link, Page
 from treasure.traps import TrapGuard
 from treasure.urls import canonical, host_of, name_of
 
+COPY = "trap: the same page again"
 EXAMPLES = 10
 """Refused links that are remembered for each rule."""
 REMEMBERED = 100_000
@@ -94,7 +95,7 @@ class Admission:
             if closed or (link.nofollow and self.obey_nofollow):
                 rule = "nofollow"
             else:
-                rule = self.refusal(link.url, depth) or ("trap: the same page again" * copied)
+                rule = self.refusal(link.url, depth) or (COPY if copied else "")
             if rule:
                 self._refuse(rule, link.url)
             else:
@@ -133,19 +134,18 @@ class Admission:
         rule = rule.strip()
         if not rule:
             raise ConfigError("An empty block would block nothing: give a host, domain or pattern.")
+        rule = _spelt(rule)
         if _is_pattern(rule):
             self._patterns[rule] = re.compile(translate(_whole_pattern(rule)))
         elif rule.startswith("."):
-            self._domains.append(f".{_blocked_name(rule[1:])}")
+            self._domains.append(rule)
         else:
-            self._hosts.add(_blocked_name(rule))
+            self._hosts.add(rule)
         self._forget_verdicts()
 
     def unblock(self, rule: str) -> bool:
         """Take a block back; tell whether there was one."""
-        if not _is_pattern(rule):
-            domain = rule.startswith(".")
-            rule = "." * domain + _blocked_name(rule[domain:])
+        rule = _spelt(rule)
         known = rule in self.blocks
         self._patterns.pop(rule, None)
         self._hosts.discard(rule)
@@ -255,15 +255,18 @@ def _whole_pattern(rule: str) -> str:
     return f"*{rule}" if rule[0] in "/?" else f"*://{rule}"
 
 
-def _blocked_name(name: str) -> str:
-    """Return the host as addresses have it, with its port if it names one."""
+def _spelt(rule: str) -> str:
+    """Return *rule* with its host or domain as addresses have it, with its port if it names one."""
+    if _is_pattern(rule):
+        return rule
+    name = rule.removeprefix(".")
     host = host_of(canonical(f"http://{name}/"))
     if not host:
         raise ConfigError(
             f"{name!r} is no host, domain or pattern; expected such as example.org, .example.org"
             " or */login*."
         )
-    return host
+    return f".{host}" if rule.startswith(".") else host
 
 
 def _domain(text: str) -> str:

@@ -55,7 +55,7 @@ class Crawl:
         self.strategy = strategy
         self.observers = observers
         brief = strategy.brief
-        self.given = {url_key(canonical(page.url)) for page in brief.examples}
+        self.given = {url_key(page.url) for page in brief.examples}
         """Pages that are at hand: to follow a link to one of them costs nothing."""
         self._first = {url_key(canonical(seed)) for seed in brief.seeds} | self.given
 

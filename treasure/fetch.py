@@ -41,11 +41,14 @@ class Fetched(NamedTuple):
     body: bytes
     content_type: str
 
+    def page(self) -> Page:
+        """Read it."""
+        return read_page(self.url, decode(self.body, self.content_type))
+
 
 def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Page:
     """Return the page at *url*; raise FetchError when there is none."""
-    found = fetch_body(url, policy, contact=contact)
-    return read_page(found.url, decode(found.body, found.content_type))
+    return fetch_body(url, policy, contact=contact).page()
 
 
 def fetch_body(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Fetched:

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treasure.errors import ConfigError, UserError
-from treasure.extract import decode, read_page
+from treasure.extract import read_page
 from treasure.pages import Page
-from treasure.urls import canonical
 
 if TYPE_CHECKING:
     from treasure.addresses import AddressPolicy
@@ -73,13 +72,11 @@ def _from_archive(url: str, web: VirtualWeb) -> Given:
     response = web.follow(url)
     if response is None or not response.is_page:
         raise ConfigError(f"The web {web.path} has no page {url}.")
-    page = read_page(canonical(response.url) or response.url, response.text)
-    return Given(page, response.body, response.header("content-type") or _HTML)
+    return Given(response.page(), response.body, response.header("content-type") or _HTML)
 
 
 def _from_live_web(url: str, policy: AddressPolicy | None, contact: str) -> Given:
     from treasure.fetch import fetch_body
 
     found = fetch_body(url, policy, contact=contact)
-    page = read_page(found.url, decode(found.body, found.content_type))
-    return Given(page, found.body, found.content_type)
+    return Given(found.page(), found.body, found.content_type)

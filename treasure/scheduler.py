@@ -133,7 +133,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         counts = self.bench.frontier.counts()
         store, job = self.bench.store, self.bench.job
-        given = [canonical(given.page.url) for given in self.bench.given.values()]
+        given = [given.page.url for given in self.bench.given.values()]
         self._taken = store.count(job) - store.count_free(job, given)
         if counts.done or counts.queued:
             logger.info(

@@ -38,7 +38,7 @@ from treasure.tgraph.graph import TGraph
 from treasure.tgraph.watchdog import Watchdog
 from treasure.topic_reader import has_words, read_topics
 from treasure.topics import Topic, merge
-from treasure.urls import canonical, url_key
+from treasure.urls import url_key
 
 logger = logging.getLogger(__name__)
 
@@ -218,7 +218,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         web,
         watchdog,
         missing=missing,
-        given={url_key(canonical(given.page.url)): given for given in examples},
+        given={url_key(given.page.url): given for given in examples},
     )
 
 

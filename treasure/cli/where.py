@@ -15,18 +15,26 @@ if TYPE_CHECKING:
 SQLITE = "sqlite:///"
 
 
+def _runs_dir() -> str:
+    return os.environ.get("TREASURE_RUNS_DIR", "data/runs")
+
+
+def _repository() -> str:
+    return os.environ.get("TREASURE_REPOSITORY", "")
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare ``--repository`` and ``--runs-dir``; the environment may give both."""
     parser.add_argument(
         "--repository",
-        default=os.environ.get("TREASURE_REPOSITORY", ""),
+        default=_repository(),
         metavar="URL",
         help="SQLAlchemy URL or SQLite file (default: TREASURE_REPOSITORY, else treasure.db in the"
         " runs folder)",
     )
     parser.add_argument(
         "--runs-dir",
-        default=os.environ.get("TREASURE_RUNS_DIR", "data/runs"),
+        default=_runs_dir(),
         metavar="DIR",
         help="folder of the jobs (default: TREASURE_RUNS_DIR, else data/runs)",
     )
@@ -40,13 +48,16 @@ def add_job_option(parser: argparse.ArgumentParser) -> None:
 
 def repository_url(args: argparse.Namespace, *, must_exist: bool = True) -> str:
     """Return the URL that the options name; a SQLite file that is not there is a mistake."""
-    return existing(args.repository or str(Path(args.runs_dir) / "treasure.db"), must_exist)
+    return existing(args.repository or _below(args.runs_dir), must_exist)
 
 
 def default_url() -> str:
     """Return what ``--repository`` is when nobody gives it."""
-    folder = Path(os.environ.get("TREASURE_RUNS_DIR", "data/runs"))
-    return os.environ.get("TREASURE_REPOSITORY", "") or str(folder / "treasure.db")
+    return _repository() or _below(_runs_dir())
+
+
+def _below(runs_dir: str) -> str:
+    return str(Path(runs_dir) / "treasure.db")
 
 
 def existing(url: str, must_exist: bool = True) -> str:

@@ -115,7 +115,9 @@ class TopicNames:
         if candidate.why != TERM or candidate.fit >= _CORE:
             return candidate
         own = digits(candidate.number)
-        below = sum(digits(n).startswith(own) for n in self.lexicon.numbers if n in self.lexicon)
+        lexicon = self.lexicon
+        numbers = zip(lexicon.numbers, lexicon.digits, strict=True)
+        below = sum(other.startswith(own) for number, other in numbers if number in lexicon)
         return replace(candidate, why=WITHIN) if below > _WIDE else candidate
 
     def _as_term(self, name: str) -> list[tuple[str, float]]:

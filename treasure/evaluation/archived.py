@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 import brotli
 import zstandard
 
-from treasure.extract import decode
+from treasure.extract import decode, read_page
+from treasure.pages import Page
+from treasure.urls import canonical
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -44,6 +46,10 @@ class Response:
     def text(self) -> str:
         """The body in the encoding that header, BOM or meta tag name, or else found out."""
         return decode(self.body, self.header("content-type"))
+
+    def page(self) -> Page:
+        """Read it as a crawl would; raise UnreadablePageError when it is no HTML at all."""
+        return read_page(canonical(self.url) or self.url, self.text)
 
 
 def read_response(url: str, payload: bytes) -> Response | None:

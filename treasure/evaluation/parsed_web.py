@@ -15,7 +15,6 @@ from pathlib import Path
 from treasure.errors import UnreadablePageError
 from treasure.evaluation.page_codec import FORMAT, decode, encode
 from treasure.evaluation.virtual_web import VirtualWeb
-from treasure.extract import read_page
 from treasure.pages import Page
 from treasure.urls import canonical, join
 
@@ -61,7 +60,7 @@ class ParsedWeb:
         if not response.is_page:
             return Answer(response.status)
         try:
-            page = read_page(canonical(response.url) or response.url, response.text)
+            page = response.page()
         except UnreadablePageError:
             return Answer(200)
         self._remember(url, page)

@@ -17,12 +17,19 @@ from pathlib import Path
 from sqlalchemy import select
 
 from treasure.errors import TreasureError
-from treasure.evaluation.metrics import figures, hit_curve
-from treasure.evaluation.oracle import landings, link_graph, oracle_hits
+from treasure.evaluation.oracle import link_graph
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch
-from treasure.evaluation.trial import Inputs, Result, Trial, draw, seeds_of, understood_topic
-from treasure.evaluation.virtual_web import WebTopic, truth
+from treasure.evaluation.trial import (
+    Inputs,
+    Result,
+    Trial,
+    draw,
+    measured,
+    seeds_of,
+    understood_topic,
+)
+from treasure.evaluation.virtual_web import WebTopic
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 from treasure.strategies import strategy_class
@@ -49,15 +56,10 @@ def compare_with_scrapy(
         topic = known[trial.topic]
         inputs = draw(web, topic, trial)
         seeds = seeds_of(web, topic, trial.seeds)
-        targets = truth(topic) - inputs.training
         examples = [page.url for page in inputs.examples]
         fetches = crawl(web_path, topic, seeds, examples, trial)
-        landed = landings(web, seeds)
-        oracle = oracle_hits(graph, landed, targets, max(trial.marks), inputs.training)
-        measured = figures(fetches, targets, inputs.training, oracle, trial.marks)
         missing = sorted(strategy_class(trial.strategy).wants & _not_given(inputs))
-        curve = hit_curve(fetches, targets)
-        results.append(Result(trial, measured, curve, oracle, len(targets), missing))
+        results.append(measured(web, graph, topic, trial, inputs, fetches, missing))
         if progress is not None:
             progress(done, len(trials), trial)
     return results

@@ -77,19 +77,33 @@ def run(web: ParsedWeb, graph: Graph, topic: WebTopic, trial: Trial) -> Result:
     """Run *trial* and measure it."""
     inputs = draw(web, topic, trial)
     seeds = seeds_of(web, topic, trial.seeds)
-    targets = truth(topic) - inputs.training
     crawl = build(topic, seeds, inputs, trial)
-    budget = max(trial.marks)
-    fetches: list[Fetch] = list(simulate(web, crawl, seeds, budget))
-    oracle = oracle_hits(graph, landings(web, seeds), targets, budget, inputs.training)
+    fetches = list(simulate(web, crawl, seeds, max(trial.marks)))
     strategy = crawl.strategy
+    missing = sorted(want for want in strategy.wants if not getattr(strategy.brief, want))
+    return measured(web, graph, topic, trial, inputs, fetches, missing)
+
+
+def measured(
+    web: ParsedWeb,
+    graph: Graph,
+    topic: WebTopic,
+    trial: Trial,
+    inputs: Inputs,
+    fetches: list[Fetch],
+    missing: list[str],
+) -> Result:
+    """Hold what was fetched against the targets, and against what the oracle finds."""
+    targets = truth(topic) - inputs.training
+    landed = landings(web, seeds_of(web, topic, trial.seeds))
+    oracle = oracle_hits(graph, landed, targets, max(trial.marks), inputs.training)
     return Result(
         trial,
         figures(fetches, targets, inputs.training, oracle, trial.marks),
         hit_curve(fetches, targets),
         oracle,
         len(targets),
-        sorted(want for want in strategy.wants if not getattr(strategy.brief, want)),
+        missing,
     )
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from treasure.ddc.numbers import NumberError, normal
 from treasure.errors import WebError
 from treasure.evaluation.archived import Response, read_response
-from treasure.extract import read_page
 from treasure.pages import Page
 from treasure.urls import canonical, join
 
@@ -102,7 +101,7 @@ class VirtualWeb:
         response = self.follow(url)
         if response is None or not response.is_page:
             return None
-        return read_page(canonical(response.url) or response.url, response.text)
+        return response.page()
 
     def _find(self, url: str) -> str | None:
         url = url.partition("#")[0]

@@ -58,17 +58,13 @@ class ProgressExtension:
 
     def figures(self) -> Figures:
         """Return the crawl's figures now."""
-        done = self._done()
+        done = outcomes(self.crawler)
         bench = workbench_of(self.crawler)
         queued = bench.frontier.counts().queued if bench is not None else 0
         assert self._speed is not None
         pages = sum(done.values())
         now = time.monotonic()
         return self._speed.figures(now, pages, done["on_topic"], done["failed"], queued)
-
-    def _done(self) -> dict[str, int]:
-        stats = self.crawler.stats
-        return {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in OUTCOMES}
 
     def _opened(self) -> None:
         bench = workbench_of(self.crawler)
@@ -106,7 +102,7 @@ class ProgressExtension:
         scheduler = self.crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
             reason = scheduler.stop_reason or reason
-        done = self._done()
+        done = outcomes(self.crawler)
         pages, because = sum(done.values()), stopping.in_words(reason)
         summary = {
             "job": bench.job,
@@ -136,6 +132,12 @@ class ProgressExtension:
         if self._eraser in logging.getLogger().handlers:
             logging.getLogger().handlers.remove(self._eraser)
             sys.stderr.write(ERASE + self._told)
+
+
+def outcomes(crawler: Crawler) -> dict[str, int]:
+    """Return what became of the pages so far."""
+    stats = crawler.stats
+    return {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in OUTCOMES}
 
 
 class _Eraser(logging.Handler):

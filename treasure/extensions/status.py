@@ -25,6 +25,7 @@ from treasure import stopping
 from treasure.addon import workbench_of
 from treasure.alerts import Lookout
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable
+from treasure.extensions.progress import outcomes
 from treasure.extensions.speed import speed_of
 from treasure.extensions.steering import helm_of
 from treasure.frontier.base import Counts
@@ -147,9 +148,7 @@ class StatusExtension:
     def _status(self, bench: Workbench) -> dict[str, Any]:
         stats, scheduler = self.crawler.stats, self.crawler.engine.scheduler
         counts = bench.frontier.counts()
-        kinds = ("on_topic", "off_topic", "failed", "redirected", "noindex")
-        pages = {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in kinds}
-        total = sum(pages[kind] for kind in ("on_topic", "off_topic", "failed", "noindex"))
+        pages, total = self._pages()
         figures = self._meter.figures(
             time.monotonic(), total, pages["on_topic"], pages["failed"], counts.queued
         )
@@ -214,11 +213,14 @@ class StatusExtension:
             logger.warning("The end of the job could not be noted: %s", error)
 
     def _last_counts(self) -> dict[str, int]:
-        stats = self.crawler.stats
-        kinds = ("on_topic", "off_topic", "failed", "redirected", "noindex")
-        pages = {kind: int(stats.get_value(f"treasure/pages/{kind}", 0)) for kind in kinds}
-        total = sum(pages[kind] for kind in ("on_topic", "off_topic", "failed", "noindex"))
+        pages, total = self._pages()
         return pages | {"pages": total, "leased": 0}
+
+    def _pages(self) -> tuple[dict[str, int], int]:
+        """Return what became of the pages, redirects besides, and how many they are without."""
+        pages = outcomes(self.crawler)
+        hops = int(self.crawler.stats.get_value("treasure/pages/redirected", 0))
+        return pages | {"redirected": hops}, sum(pages.values())
 
 
 def _wait(bench: Workbench, counts: Counts) -> float:
