@@ -29,7 +29,7 @@ SAVED_ROWS = 20_000
 """The best rows are kept for a continued crawl; the others start anew when they are seen again."""
 
 REUSED = 64
-"""Free rows there must be before they are used again."""
+"""Dropped rows there must be before they are cleared and used again."""
 PREPARED = 4_096
 """Rows made ready at a time."""
 FEATURES = 25
@@ -101,6 +101,9 @@ class Evidence:
         self.known: dict[int, int] = {}
         """The row of each URL, by its key."""
         self._free: list[int] = []
+        """Rows below that may be used again, as they are at the start."""
+        self._dropped: list[int] = []
+        """Those that are yet to be cleared."""
         self._ready = 0
         self._reserve(limit)
 
@@ -122,17 +125,15 @@ class Evidence:
 
     def _add(self, keys: list[int], spared: list[int]) -> None:
         room = self.limit - self.size
-        lacking = len(keys) - len(self._free) - room
+        lacking = len(keys) - len(self._free) - len(self._dropped) - room
         if lacking > 0:
             self._drop_worst(max(lacking, self.limit // 100), spared)
-        # Rows are used again many at a time: to clear one costs as much as to clear a hundred.
-        reused = len(keys) if len(self._free) >= REUSED else max(0, len(keys) - room)
-        again = [self._free.pop() for _ in range(min(reused, len(self._free)))]
+        if len(self._dropped) >= REUSED or len(keys) > len(self._free) + room:
+            self._clear()
+        again = [self._free.pop() for _ in range(min(len(keys), len(self._free)))]
         fresh = range(self.size, self.size + len(keys) - len(again))
         self.size = fresh.stop
         self._prepare(self.size)
-        for name, (_, _, start) in _COLUMNS.items() if again else ():
-            self.column[name][again] = start
         rows = [*again, *fresh]
         added = np.array(rows)
         self.column["key"][added] = keys
@@ -145,7 +146,7 @@ class Evidence:
         if row is not None:
             self.column["alive"][row] = False
             self.column["score"][row] = self.column["sent"][row] = -1.0
-            self._free.append(row)
+            self._dropped.append(row)
 
     def live(self, start: int = 0, stop: int | None = None) -> NDArray[np.int64]:
         """Return the live rows from *start* to *stop*."""
@@ -214,17 +215,18 @@ class Evidence:
     def state(self) -> dict[str, Any]:
         """Return the best rows, ready for msgpack; words as stems."""
         rows = self.live()
-        size, free = self.size, self._free
+        size, free, dropped = self.size, self._free, self._dropped
         if rows.size > SAVED_ROWS:
             best = np.argpartition(-self.column["score"][rows], SAVED_ROWS)[:SAVED_ROWS]
             rows = np.sort(rows[best])
-            size, free = rows.size, []
-        places = np.arange(rows.size) if not free and size == rows.size else rows
+            size, free, dropped = rows.size, [], []
+        places = np.arange(rows.size) if size == rows.size else rows
         terms = np.concatenate([self.column[name][rows].ravel() for name in TEXTS])
         known, numbers = np.unique(terms, return_inverse=True)
         return {
             "size": int(size),
             "free": list(free),
+            "dropped": list(dropped),
             "places": places.tolist(),
             "columns": {name: self.column[name][rows].tobytes() for name in KEPT},
             "stems": [_stem(term) for term in known.tolist()],
@@ -235,7 +237,7 @@ class Evidence:
         """Go on from what ``state`` returned."""
         rows = np.array(state["places"], np.int64)
         self._reserve(max(state["size"], self.limit))
-        self.size, self._free = state["size"], list(state["free"])
+        self.size, self._free, self._dropped = state["size"], state["free"], state["dropped"]
         self._prepare(self.size)
         for name, data in state["columns"].items():
             kind, width, _ = _COLUMNS[name]
@@ -250,11 +252,23 @@ class Evidence:
 
     def _drop_worst(self, count: int, spared: list[int]) -> None:
         """Forget the *count* least promising URLs, but none of those just asked for."""
-        live = np.setdiff1d(self.live(), spared)
+        may_go = self.column["alive"][: self.size].copy()
+        may_go[spared] = False
+        live = np.flatnonzero(may_go)
         count = min(count, live.size)
         worst = live[np.argpartition(self.column["score"][live], count - 1)[:count]]
         for key in self.column["key"][worst].tolist():
-            self.drop(key)
+            del self.known[key]
+        self.column["alive"][worst] = False
+        self._dropped += worst.tolist()
+
+    def _clear(self) -> None:
+        """Have dropped rows as they were: to clear one costs as much as to clear a hundred."""
+        rows = np.array(self._dropped)
+        for name, (_, _, start) in _COLUMNS.items():
+            self.column[name][rows] = start
+        self._free += self._dropped
+        self._dropped = []
 
     def _reserve(self, limit: int) -> None:
         """Have room for *limit* rows; the system gives memory to those that are used only."""

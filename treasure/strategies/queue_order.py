@@ -50,20 +50,24 @@ class QueueOrder:
 
     def _head(self) -> Rows:
         """Return the best links, and note how good they must be."""
-        column, size = self.evidence.column, self.evidence.size
-        # The frontier goes by what it was told last.
-        scores = np.maximum(column["score"][:size], column["sent"][:size])
         # The head does not fall by a tenth within a few pages, or seldom: others need no look.
-        high = np.flatnonzero(scores > 0.9 * self._edge)
+        high = self._above(0.9 * self._edge)
         if high.size < BEST:
-            high = np.flatnonzero(scores > 0.0)
+            high = self._above(0.0)
         if high.size <= BEST:
             self._bar = self._edge = 0.0
             return high
+        column = self.evidence.column
+        scores = np.maximum(column["score"][high], column["sent"][high])
         last = min(HEAD, high.size) - 1
-        head = high[np.argpartition(-scores[high], [BEST - 1, last])[: last + 1]]
+        head = np.argpartition(-scores, [BEST - 1, last])[: last + 1]
         self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
-        return head
+        return high[head]
+
+    def _above(self, score: float) -> Rows:
+        """Return the links above a score. The frontier goes by what it was told last."""
+        column, size = self.evidence.column, self.evidence.size
+        return np.flatnonzero((column["score"][:size] > score) | (column["sent"][:size] > score))
 
     def settle(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which links that were just met have a new score, or one that moved.
