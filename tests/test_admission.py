@@ -116,7 +116,8 @@ def test_host_budget_counts_fetched_pages() -> None:
         admission.admit(page(), [], lease(f"{E}/{number}"))
     assert admission.refusal(f"{E}/new") == "host budget"
     assert admission.refusal("http://other.org/new") == ""
-    admission.count("http://other.org/", 3)  # an earlier run of the job
+    for _ in range(3):  # an earlier run of the job
+        admission.count("http://other.org/")
     assert admission.refusal("http://other.org/new") == "host budget"
 
 

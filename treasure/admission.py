@@ -121,13 +121,13 @@ class Admission:
         rule = self.refusal(url)
         return "" if rule == "file type" else rule
 
-    def count(self, url: str, pages: int = 1) -> None:
-        """Count fetched pages against the budgets; also what earlier runs of the job fetched."""
+    def count(self, url: str) -> None:
+        """Count a fetched page against the budgets; also what earlier runs of the job fetched."""
         if self.max_pages_per_host:
-            self._pages_of_host[host_of(url)] += pages
+            self._pages_of_host[host_of(url)] += 1
         for pattern, (matcher, _) in self._budgets.items():
             if matcher.fullmatch(url):
-                self._pages_of_pattern[pattern] += pages
+                self._pages_of_pattern[pattern] += 1
 
     def block(self, rule: str) -> None:
         """Refuse a host (`example.org`), a domain (`.example.org`) or a pattern (`*/login*`)."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.text import VOCABULARY, spaced
+from treasure.text import spaced
 
 CONTEXT_WORDS = 12
 """Words of a link's context on each side of its anchor, within its block."""
@@ -207,8 +207,3 @@ class Verdict:
     unsure: bool = False
     """Too little text, or another language: a policy decided, not the evidence."""
     reason: str = ""
-
-
-def stems(page: Page, span: Span) -> list[str]:
-    """Return the stems of *span*, stop words left out."""
-    return [VOCABULARY.stem(t) for t in page.terms[span.start : span.stop].tolist() if t >= 0]

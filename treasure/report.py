@@ -27,7 +27,7 @@ _STYLE = """
 :root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem
 auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}table{
 border-collapse:collapse}td,th{text-align:left;padding:.15rem 1rem .15rem 0;vertical-align:top}
-td.n,th.n{text-align:right}.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(22rem,
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(22rem,
 1fr));gap:1rem}figure{margin:0}figcaption{opacity:.7}.alert{border-left:4px solid #d9480f;padding:
 .3rem .8rem;margin:.5rem 0}svg{width:100%;height:auto}code{overflow-wrap:anywhere}"""
 

@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import floor, inf
 
 from treasure.errors import ConfigError
@@ -46,16 +46,14 @@ class SpeedWindow:
     """Pages a second; 0 is a stop, infinity no limit."""
     text: str
 
-    def ends(self, moment: datetime) -> datetime | None:
-        """Return when the window that holds at *moment* ends; None when it does not hold."""
+    def holds(self, moment: datetime) -> bool:
+        """Tell whether *moment* lies in the window, which may have begun the day before."""
         minute = moment.hour * 60 + moment.minute
-        midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-        for days_ago in (0, 1):
-            at = minute + days_ago * MINUTES
-            began = (moment.weekday() - days_ago) % 7
-            if began in self.days and self.start <= at < self.stop:
-                return midnight + timedelta(minutes=self.stop - days_ago * MINUTES)
-        return None
+        return any(
+            (moment.weekday() - days_ago) % 7 in self.days
+            and self.start <= minute + days_ago * MINUTES < self.stop
+            for days_ago in (0, 1)
+        )
 
 
 def parse_windows(texts: Sequence[str]) -> list[SpeedWindow]:
@@ -122,10 +120,6 @@ class Speed:
         if self.backoff is not None:
             self.backoff.landed(now, latency)
 
-    def ceiling(self, now: float) -> float:
-        """Return the pages a second that are allowed now, for people to see."""
-        return self._rate(self._window(now)[0])
-
     def why(self, now: float) -> str:
         """Return what limits the speed now, in words; empty when nothing does."""
         window, _ = self._window(now)
@@ -154,11 +148,8 @@ class Speed:
         if now >= until:
             wall = self._wall()
             moment = datetime.fromtimestamp(wall)
-            until, window = now + 60 - wall % 60, None
-            for candidate in self.windows:
-                if candidate.ends(moment) is not None:
-                    window = candidate
-                    break
+            until = now + 60 - wall % 60
+            window = next((window for window in self.windows if window.holds(moment)), None)
             self._schedule = until, window
         return window, until
 

@@ -85,11 +85,6 @@ def has_words(topic: Topic) -> bool:
     return bool(topic.numbers) or any(VOCABULARY[word] != STOP for word in words(topic.text))
 
 
-def read_topic_file(path: Path, lexicon: Lexicon | None = None) -> list[Topic]:
-    """Return the topics of a TOML file."""
-    return _apart(_from_file(path, TopicNames(lexicon or Lexicon.load())), str(path))
-
-
 def _from_file(path: Path, names: TopicNames) -> list[Topic]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))

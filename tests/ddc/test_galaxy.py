@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.ddc.conftest import lexicon_of
-from treasure.ddc.galaxy import PlainGalaxy
+from treasure.ddc.galaxy import PlainGalaxy, on_topic
 from treasure.text import VOCABULARY, words
 
 
@@ -72,7 +72,7 @@ def test_one_plot_serves_all_anchors_of_a_text(plain):
         galaxy = plain.classify(terms, anchor)
         assert plot.winners(anchor) == tuple(sorted(number for number, _ in galaxy.numbers))
         boundary = plot.boundary(plot.winners(anchor), len(terms))
-        assert boundary.tolist() == galaxy.boundary(len(terms)).tolist()
+        assert boundary.tolist() == galaxy.hits.words(galaxy.inside(), len(terms)).tolist()
 
 
 def test_every_occurrence_is_a_dot(plain):
@@ -99,7 +99,7 @@ def test_a_tie_with_a_region_that_goes_no_deeper_is_kept():
 def test_outliers_are_cut_and_the_rest_is_the_boundary(plain):
     text = "The Shinto shrine of Japan, Taoism, and voodoo"
     galaxy = plain.classify_text(text)
-    boundary = galaxy.boundary(len(words(text)))
+    boundary = galaxy.hits.words(galaxy.inside(), len(words(text)))
     inside = [word for word, kept in zip(words(text), boundary, strict=True) if kept]
     assert inside == ["shinto", "taoism", "voodoo"]
     assert galaxy.explain()["outliers"] == ["japan"]
@@ -107,10 +107,12 @@ def test_outliers_are_cut_and_the_rest_is_the_boundary(plain):
 
 def test_on_topic_as_the_papers_and_our_decision_say(plain):
     galaxy = plain.classify_text("astronomy telescope star observatory sky galaxy planet")
-    assert galaxy.on_topic(["520"]) == 1.0
-    assert galaxy.on_topic(["500"]) == 1.0
-    assert galaxy.on_topic(["523.4"]) == 0.5  # stopped on the way to it
-    assert galaxy.on_topic(["610"]) == 0.0
+    numbers = [number for number, _ in galaxy.numbers]
+    assert on_topic(numbers, ["520"]) == 1.0
+    assert on_topic(numbers, ["500"]) == 1.0
+    assert on_topic(numbers, ["523.4"]) == 0.5  # stopped on the way to it
+    assert on_topic(numbers, ["610"]) == 0.0
+    assert on_topic([], ["5"]) == 0.0
 
 
 def test_share_is_the_weight_under_any_prefix(plain):
@@ -127,7 +129,6 @@ def test_nothing_known_gives_an_empty_galaxy(plain, text):
     assert not galaxy
     assert galaxy.numbers == ()
     assert galaxy.share(["5"]) == 0.0
-    assert galaxy.on_topic(["5"]) == 0.0
     assert galaxy.explain()["numbers"] == []
 
 

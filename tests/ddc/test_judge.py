@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from treasure.ddc.judge import Judge
-from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.weighted import WeightedGalaxy
 from treasure.errors import ConfigError
 from treasure.extract import read_page
 from treasure.pages import Page
@@ -133,11 +131,12 @@ def test_spans_are_rated_by_prefix_sums_as_one_by_one() -> None:
     owl = page("owl", OWL)
     starts = np.array([0, 3, 10, 5], np.int32)
     stops = np.array([4, 9, 30, 5], np.int32)
-    scores = judge.span_scores(owl, starts, stops)
-    for start, stop, score in zip(starts, stops, scores, strict=True):
-        one = judge.span_scores(owl, np.array([start]), np.array([stop]))
-        assert one[0] == pytest.approx(score)
-    assert scores[3] == 0.0
+    found = judge.span_evidence(owl, starts, stops)
+    for start, stop, evidence in zip(starts, stops, found, strict=True):
+        one = judge.span_evidence(owl, np.array([start]), np.array([stop]))
+        assert one[0] == pytest.approx(evidence)
+    nothing = [model.evidence(np.zeros(1))[0] for model in judge.models]
+    assert found[3] == max(nothing)
 
 
 def test_padded_rows_are_rated_like_spans() -> None:
@@ -149,14 +148,6 @@ def test_padded_rows_are_rated_like_spans() -> None:
     at = owl.words.index("nest") - 1
     spans = judge.span_evidence(owl, np.array([at]), np.array([at + 2]))
     assert judge.terms_evidence(padded)[:, 0] == pytest.approx(spans)
-
-
-def test_an_explanation_names_words_for_and_against() -> None:
-    judge = Judge([BIRDS], galaxy=WeightedGalaxy(Lexicon.load()))
-    told = judge.explain(page("owl", OWL))
-    assert told["on_topic"]
-    assert "owl" in {word for word, _ in told["topics"]["birds"]["for"]}
-    assert told["numbers"]
 
 
 def test_what_people_say_is_learned_and_kept() -> None:

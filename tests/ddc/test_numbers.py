@@ -2,15 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treasure.ddc.numbers import (
-    NumberError,
-    belongs,
-    digits,
-    length,
-    normal,
-    pointed,
-    written,
-)
+from treasure.ddc.numbers import NumberError, digits, normal, pointed, written
 
 NUMBERS = st.from_regex(r"[0-9]{3}(\.[0-9]{1,6})?", fullmatch=True)
 
@@ -42,20 +34,6 @@ def test_trailing_zeros_are_dropped_only_without_a_point(number, expected):
 def test_what_is_no_number_is_named(wrong):
     with pytest.raises(NumberError, match=r"is no Dewey number. Expected"):
         normal(wrong)
-
-
-def test_length_does_not_count_the_point():
-    assert length(normal("520")) == 2
-    assert length(normal("595.789")) == 6
-    assert length(normal("000")) == 1
-
-
-def test_a_topic_is_a_prefix():
-    assert belongs("523.4", [normal("520")])
-    assert belongs("523.41", ["523.4"])
-    assert not belongs("5", ["52"])
-    assert not belongs("530", ["52", "61"])
-    assert belongs("613.2", ["52", "61"])
 
 
 @given(NUMBERS)

@@ -109,17 +109,6 @@ def test_shares_of_the_main_classes_add_up(weighted, text):
     assert sum(parts) == pytest.approx(1.0 if galaxy else 0.0)
 
 
-def test_weights_per_word_add_up_to_the_galaxy(own):
-    # Every term once and after the opening: then the root changes nothing.
-    text = "xyzzy " * 15 + "milkweed caterpillar telescope parliament"
-    terms = VOCABULARY.ids(words(text))
-    galaxy = own.classify(terms)
-    on, total = own.weigh(terms, ["590"])
-    assert on.sum() / total.sum() == pytest.approx(galaxy.share(["590"]), rel=1e-3)
-    assert (on <= total + 1e-3).all()
-    assert not total[:15].any()
-
-
 def test_a_topic_as_a_word_vector(own):
     vector = own.share_of_terms(["595.78"])
     caterpillar, parliament = (VOCABULARY[word] for word in ("caterpillar", "parliament"))

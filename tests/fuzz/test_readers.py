@@ -24,7 +24,7 @@ from treasure.repository.query import parse
 from treasure.seeds import read_seeds
 from treasure.sitemaps import listing, read_sitemap
 from treasure.tgraph.graph import TGraph
-from treasure.topic_reader import read_topic_file, read_topics
+from treasure.topic_reader import read_topics
 from treasure.topics import Topic
 from treasure.traps import TrapGuard
 from treasure.urls import canonical, host_of, join, url_key
@@ -157,7 +157,7 @@ def test_topic_files(folder, text):
     path = folder / "topic.toml"
     path.write_text(text, encoding="utf-8", errors="replace")
     with one_line():
-        read_topic_file(path)
+        read_topics(str(path))
 
 
 @bounded

@@ -32,10 +32,10 @@ def test_orders_wait_until_they_are_carried_out(store: Store) -> None:
     first = store.order("a", "block", {"host": "x.example"}, "cli")
     second = store.order("a", "pause", {}, "ui")
     store.order("b", "stop", {})
-    assert [order.command for order in store.pending_orders("a")] == ["block", "pause"]
-    assert [order.command for order in store.pending_orders("a", since=first)] == ["pause"]
+    assert [order.command for order in store.orders_since("a")] == ["block", "pause"]
+    assert [order.command for order in store.orders_since("a", first)] == ["pause"]
     store.applied(first, "blocked")
-    assert [order.id for order in store.pending_orders("a")] == [second]
+    assert [order.id for order in store.orders("a") if order.applied_at is None] == [second]
     done = store.orders("a")[-1]
     assert (done.command, done.payload, done.author) == ("block", {"host": "x.example"}, "cli")
     assert done.answer == "blocked"

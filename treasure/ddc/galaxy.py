@@ -69,13 +69,6 @@ class Galaxy:
         under = self.lexicon.under(tuple(map(normal, prefixes)))
         return min(1.0, float(self.dot_weight[under[self.dot_number]].sum()) / total)
 
-    def on_topic(self, prefixes: Sequence[str]) -> float:
-        """Return the papers' verdict: 1 when a number lies under one of *prefixes*, else 0.
-
-        Where the galaxy stopped before it reached the topic's depth, on the way to it: 0.5.
-        """
-        return on_topic([number for number, _ in self.numbers], prefixes)
-
     def winners(self) -> tuple[str, ...]:
         """Return the regions that won: those of a walk, else the class of the best number."""
         if self.compared is not None:
@@ -87,10 +80,6 @@ class Galaxy:
         under = self.lexicon.under(self.winners())
         terms = np.unique(self.dot_term[under[self.dot_number]])
         return np.isin(self.hits.term, terms)
-
-    def boundary(self, size: int) -> NDArray[np.bool_]:
-        """Return, for each of the text's *size* words, whether it is in the topic boundary."""
-        return self.hits.words(self.inside(), size)
 
     def steps(self) -> tuple[tuple[Region, ...], ...]:
         """Return the regions of each digit on the way to the best number, best first."""
@@ -282,7 +271,10 @@ def _prefixes(own: str) -> list[str]:
 
 
 def on_topic(numbers: Sequence[str], prefixes: Sequence[str]) -> float:
-    """Return the papers' verdict on a text with these *numbers*, see ``Galaxy.on_topic``."""
+    """Return the papers' verdict on a text: 1 when one of *numbers* lies under *prefixes*, else 0.
+
+    Where the galaxy stopped before it reached the topic's depth, on the way to it: 0.5.
+    """
     topics = [digits(normal(prefix)) for prefix in prefixes]
     own = [digits(number) for number in numbers]
     if any(number.startswith(topic) for number in own for topic in topics):

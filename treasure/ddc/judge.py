@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -49,7 +49,6 @@ from treasure.ddc.topic_prior import (
 )
 from treasure.errors import ConfigError
 from treasure.pages import Page, Verdict
-from treasure.text import VOCABULARY
 from treasure.topics import Topic
 
 if TYPE_CHECKING:
@@ -152,47 +151,18 @@ class Judge:
         self._verdicts[page.url] = verdict
         return verdict
 
-    def explain(self, page: Page, count: int = 12) -> dict[str, Any]:
-        """Return the verdict with the words that speak for and against each topic."""
-        text = page_document(page)
-        verdict = self.verdict(page)
-        answer: dict[str, Any] = {
-            "relevance": verdict.relevance,
-            "on_topic": verdict.on_topic,
-            "topic": verdict.topic,
-            "reason": verdict.reason,
-            "numbers": list(verdict.numbers),
-            "topics": {},
-        }
-        for topic, model in zip(self.topics, self._models, strict=True):
-            parts = model.parts(text)
-            order = np.argsort(parts, kind="stable")
-            named = [(VOCABULARY.stem(int(text.terms[i])), float(parts[i])) for i in order]
-            answer["topics"][topic.name] = {
-                "probability": model.probability(model.margin(text)),
-                "for": [pair for pair in named[::-1][:count] if pair[1] > 0],
-                "against": [pair for pair in named[:count] if pair[1] < 0],
-            }
-        return answer
-
     # -- any text
 
     def text_relevance(self, terms: NDArray[np.int32]) -> float:
         """Return how much any text (anchor, context, URL words) is about the topics, 0 to 1."""
         text = document(terms)
-        return max(model.probability(model.margin(text)) for model in self._models)
-
-    def span_scores(
-        self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        """Return the linear score of each span of *page*, for the topic it fits best."""
-        return _best([model.span_scores(page.terms, starts, stops) for model in self._models])
+        return max(model.probability(model.margin(text)) for model in self.models)
 
     def span_evidence(
         self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
     ) -> NDArray[np.float64]:
         """Return what each span of *page* says: 0 at the line, 1 well inside the nearest topic."""
-        return _best([m.evidence(m.span_scores(page.terms, starts, stops)) for m in self._models])
+        return _best([m.evidence(m.span_scores(page.terms, starts, stops)) for m in self.models])
 
     def terms_evidence(
         self, terms: NDArray[np.int32], starts: Sequence[int] = (0,)
@@ -201,7 +171,7 @@ class Judge:
 
         A row may hold several texts, which begin at *starts*: one column of the answer each.
         """
-        return _best([m.evidence(m.row_scores(terms, starts)) for m in self._models])
+        return _best([m.evidence(m.row_scores(terms, starts)) for m in self.models])
 
     def rarity(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return how rare the rarest word of each short text is, 0 to 1; 0 where there is none."""
@@ -251,10 +221,6 @@ class Judge:
     @property
     def models(self) -> Sequence[PageModel]:
         """What texts are judged by, one a topic; another list after every fit."""
-        return self._models
-
-    @property
-    def _models(self) -> list[PageModel]:
         if not self._fitted:
             self._first_fit()
         return self._fitted
@@ -350,7 +316,7 @@ class Judge:
             self._refit_at = int(self._seen * REFIT_GROWTH) + 1
             if any(self._examples):
                 self._renew()
-        chances = [model.probability(model.margin(text)) for model in self._models]
+        chances = [model.probability(model.margin(text)) for model in self.models]
         best = chances.index(max(chances))
         verdict = Verdict(
             chances[best],

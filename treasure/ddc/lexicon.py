@@ -25,7 +25,7 @@ from treasure.ddc.classes import MAX_TERM_WORDS, stems_of
 from treasure.ddc.container import load, open_file, unpack_strings
 from treasure.ddc.numbers import digits, normal, pointed
 from treasure.errors import LexiconError
-from treasure.text import VOCABULARY, words
+from treasure.text import VOCABULARY
 
 SETTING = "TREASURE_DDC_LEXICON"
 _FILTER_BITS = 20
@@ -141,18 +141,6 @@ class Lexicon:
             return None
         return next((term for phrase, term in self._phrases(pair) if phrase == ids), None)
 
-    def numbers_of(self, term: int) -> list[str]:
-        """Return the numbers that a term points to."""
-        span = slice(self.posting_start[term], self.posting_start[term + 1])
-        return [self.numbers[number] for number in self.posting_number[span]]
-
-    def terms_of(self, number: str) -> list[str]:
-        """Return the terms that point to *number* itself, as they were written."""
-        place = self.numbers.index(normal(number))
-        postings = np.flatnonzero(self.posting_number == place)
-        terms = np.searchsorted(self.posting_start, postings, side="right") - 1
-        return [self.surfaces[index] for index in terms]
-
     @lru_cache(maxsize=4_096)  # noqa: B019 - lexicons live as long as the process
     def under(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return, for each of ``numbers``, whether it lies under one of *prefixes*."""
@@ -173,10 +161,6 @@ class Lexicon:
         return unpack_strings(self._surfaces)
 
     # -- matching
-
-    def match_text(self, text: str) -> Hits:
-        """Return the terms found in *text*."""
-        return self.match(VOCABULARY.ids(words(text)))
 
     def match(self, terms: NDArray[np.int32]) -> Hits:
         """Return the terms found in a text given as vocabulary ids, as in ``Page.terms``."""

@@ -11,7 +11,6 @@ Decisions (ALGORITHMS 1): 000 becomes "0", the class; 001 stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from treasure.errors import UserError
@@ -54,17 +53,6 @@ def class_of(number: str) -> str:
 def pointed(digits: str) -> str:
     """Return digits as a D-number: "595789" -> "595.789"; the inverse of ``digits``."""
     return f"{digits[:3]}.{digits[3:]}" if len(digits) > 3 else digits
-
-
-def length(number: str) -> int:
-    """Return how precise a D-number is: its digits, the point not counted."""
-    return len(digits(number))
-
-
-def belongs(number: str, topics: Iterable[str]) -> bool:
-    """Return whether a D-number lies under one of *topics*: 523.4 under 52, 5 not under 52."""
-    own = digits(number)
-    return any(own.startswith(digits(topic)) for topic in topics)
 
 
 def looks_like_number(text: str) -> bool:

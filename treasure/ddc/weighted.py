@@ -9,9 +9,6 @@ tf counts the opening words of a text three times: titles come first. To the dot
 faint dots of all words (``kinship``). A region's weight is the plain sum; a class is ranked by
 its own weight and, in part, by that of its division and main class, so that the numbers of a
 text support each other. How each choice was measured: docs/decisions/031-faint-dots.md.
-
-Everything but the root is linear in the words, so that spans of a page can be scored with prefix
-sums (``weigh``).
 """
 
 from __future__ import annotations
@@ -160,30 +157,10 @@ class WeightedGalaxy:
             faint["weight"] * strength[terms:, None],
         )
 
-    def weigh(
-        self, terms: NDArray[np.int32], prefixes: Sequence[str]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return two weights for each word of a text: under *prefixes*, and at all.
-
-        A term's weight stands at its first word. With prefix sums of both, the topic's share of
-        any span costs two subtractions; repetition counts in full here, not by its root.
-        """
-        on_term, on_stem = self._topic(tuple(map(normal, prefixes)))
-        all_term, all_stem = self._topic(("",))
-        place, known = self.lexicon.stems_in(terms)
-        hits = self.lexicon.match_stems(place, known)
-        place, known = place[known >= 0], known[known >= 0]
-        on = np.zeros(len(terms), np.float32)
-        total = np.zeros(len(terms), np.float32)
-        on[place], total[place] = on_stem[known], all_stem[known]
-        on[hits.start] += on_term[hits.term]
-        total[hits.start] += all_term[hits.term]
-        return on, total
-
     def share_of_terms(self, prefixes: Sequence[str]) -> NDArray[np.float32]:
         """Return a weight for each vocabulary id (those known at load): a topic as a word vector.
 
-        Only words have a place here; ``weigh`` counts phrases too.
+        Only words have a place here, phrases have none.
         """
         lexicon = self.lexicon
         on_term, on_stem = self._topic(tuple(map(normal, prefixes)))

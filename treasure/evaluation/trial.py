@@ -32,8 +32,6 @@ from treasure.tgraph.watchdog import Watchdog
 from treasure.topics import Topic
 from treasure.urls import canonical
 
-SEEDS = ("generic", "on_topic")
-
 
 class Trial(msgspec.Struct, frozen=True):
     """What is tried. Two equal trials give equal results."""

@@ -123,15 +123,6 @@ class JobStore(Database):
                 connection.execute(insert(orders).values(row).returning(orders.c.id)).scalar_one()
             )
 
-    def pending_orders(self, job: str, since: int = 0) -> list[Order]:
-        """Return orders after number *since* that nobody has carried out, oldest first."""
-        query = (
-            select(orders)
-            .where(orders.c.job == job, orders.c.id > since, orders.c.applied_at.is_(None))
-            .order_by(orders.c.id)
-        )
-        return self._orders(query)
-
     def orders(self, job: str, limit: int = 100) -> list[Order]:
         """Return the latest orders of *job*, carried out or not, latest first."""
         query = select(orders).where(orders.c.job == job).order_by(orders.c.id.desc())
