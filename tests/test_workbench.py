@@ -9,9 +9,8 @@ import pytest
 
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, TopicError
-from treasure.given import load_pages
-from treasure.topic_reader import read_topics
-from treasure.workbench import build, make_folder, make_judge
+from treasure.given import pages_of
+from treasure.workbench import build, given_pages, make_folder, make_judge, topics_of
 
 STARS = "Telescopes show stars, planets and galaxies; comets orbit the sun beyond Neptune. "
 CHEFS = "Bake the dough with butter, flour and sugar; simmer the sauce and season the soup. "
@@ -41,9 +40,8 @@ def test_examples_stay_with_the_topic_that_names_them(tmp_path: Path) -> None:
     chosen = config(
         tmp_path, topic=str(tmp_path / "topics.toml"), examples=[str(tmp_path / "more.html")]
     )
-    topics = read_topics(chosen.topic)
-    sources = [*chosen.examples, *topics[0].examples, *topics[1].examples]
-    judge = make_judge(chosen, topics, load_pages(sources, None, "example"))
+    topics = topics_of(chosen)
+    judge = make_judge(chosen, topics, *map(pages_of, given_pages(chosen, topics, None)))
     assert [len(texts) for texts in judge._examples] == [2, 1]
 
 
@@ -58,8 +56,9 @@ def test_a_topic_without_words_needs_examples(tmp_path: Path) -> None:
 
 
 def test_languages_are_codes(tmp_path: Path) -> None:
-    topics = read_topics("astronomy")
-    judge = make_judge(config(tmp_path, topic="astronomy", topic_languages="EN, de"), topics)
+    chosen = config(tmp_path, topic="astronomy", topic_languages="EN, de")
+    topics = topics_of(chosen)
+    judge = make_judge(chosen, topics)
     assert judge.languages == {"en", "de"}
     with pytest.raises(TopicError, match="TREASURE_TOPIC_LANGUAGES must be codes .* 'english'"):
         make_judge(config(tmp_path, topic="astronomy", topic_languages="english"), topics)

@@ -229,6 +229,17 @@ class TreasureConfig:
             values[field.name] = _checked(name, settings[name], types[field.name], field.metadata)
         return cls(**values)
 
+    @classmethod
+    def read_stored(
+        cls, settings: Mapping[str, Any], changes: Mapping[str, Any] | None = None
+    ) -> TreasureConfig:
+        """Return the settings that a job was stored with, and *changes* to them.
+
+        A job may be older than this Treasure: what is no setting any more is passed over.
+        """
+        known = {name: value for name, value in settings.items() if name in cls.names()}
+        return cls.read(known | dict(changes or {}))
+
 
 def _checked(name: str, value: Any, kind: Any, details: Mapping[str, Any]) -> Any:
     checked = _converted(name, value, kind)

@@ -49,8 +49,7 @@ def _event(given: Given) -> dict[str, Any]:
 
 def _refusal(store: Store, job: Mapping[str, Any], url: str) -> str:
     """Return the rule of the job, as it is now, that keeps *url* out of the frontier."""
-    settings = {k: v for k, v in job["settings"].items() if k in TreasureConfig.names()}
-    admission = Admission.from_config(TreasureConfig.read(settings))
+    admission = Admission.from_config(TreasureConfig.read_stored(job["settings"]))
     for order in store.orders_since(job["job"]):
         for rule in order.payload.get("rules", ()):
             if order.command == "block":

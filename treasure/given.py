@@ -58,9 +58,9 @@ def load_given(
     return found
 
 
-def load_pages(sources: Sequence[str], web: VirtualWeb | None, what: str) -> list[Page]:
-    """Return the pages behind *sources* without their copies."""
-    return [given.page for given in load_given(sources, web, what)]
+def pages_of(given: Sequence[Given]) -> list[Page]:
+    """Return the pages without their copies."""
+    return [one.page for one in given]
 
 
 def _from_file(path: Path) -> Given:

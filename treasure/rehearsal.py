@@ -23,16 +23,15 @@ from treasure.crawl import Crawl
 from treasure.errors import JobError, UnreadablePageError
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.extract import read_page
-from treasure.given import load_pages
+from treasure.given import pages_of
 from treasure.pages import Page
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
-from treasure.topic_reader import read_topics
 from treasure.topics import merge
-from treasure.workbench import make_judge
+from treasure.workbench import given_pages, make_judge, topics_of
 
 EXAMPLES = 5
 FRONT = 0.1
@@ -63,17 +62,12 @@ class Rehearsal:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def settings_of(job: Mapping[str, Any], changes: Mapping[str, Any]) -> TreasureConfig:
-    """Return the settings of a stored job with *changes*."""
-    known = {k: v for k, v in job["settings"].items() if k in TreasureConfig.names()}
-    return TreasureConfig.read({**known, **changes})
-
-
 def rehearse(
     store: Store, job: Mapping[str, Any], changes: Mapping[str, Any], *, most: int = 2_000
 ) -> Rehearsal:
     """Read the first *most* pages of *job* again, as it was and with *changes*."""
-    before, after = settings_of(job, {}), settings_of(job, changes)
+    before = TreasureConfig.read_stored(job["settings"])
+    after = TreasureConfig.read_stored(job["settings"], changes)
     web = VirtualWeb.open(before.web) if before.web else None
     crawls = _crawl(before, web), _crawl(after, web)
     result = Rehearsal()
@@ -102,10 +96,9 @@ def rehearse(
 
 
 def _crawl(config: TreasureConfig, web: VirtualWeb | None) -> Crawl:
-    topics = read_topics(config.topic)
+    topics = topics_of(config)
     topic = merge(topics)
-    examples = load_pages([*config.examples, *topic.examples], web, "example")
-    negatives = load_pages([*config.negatives, *topic.negatives], web, "negative example")
+    examples, negatives = map(pages_of, given_pages(config, topics, web))
     judge = make_judge(config, topics, examples, negatives)
     brief = Brief(
         topic=topic,

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import case, func, select
 
 from treasure import plots, stopping
+from treasure.errors import JobError
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -85,7 +86,9 @@ def write_report(store: Store, job: str, path: Path) -> Path:
 
 def report(store: Store, job: str) -> str:
     """Return the report of *job* as HTML."""
-    row = next(row for row in store.jobs() if row["job"] == job)
+    row = next((row for row in store.jobs() if row["job"] == job), None)
+    if row is None:
+        raise JobError(f"There is no job {job!r}.")
     found = harvest(store, job)
     statuses = sorted(store.statuses(job).values(), key=lambda pair: pair[0])
     status = statuses[-1][1] if statuses else {}

@@ -27,7 +27,7 @@ from treasure.errors import ConfigError, JobError
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
-from treasure.given import Given, load_given
+from treasure.given import Given, load_given, pages_of
 from treasure.pages import Page
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -158,39 +158,23 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
 
     With *seeds_needed*, a new job without seeds is such a mistake. A job that goes on needs none.
     """
-    if not config.topic:
-        raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
-    topics = read_topics(config.topic, Lexicon.load(config.ddc_lexicon or None))
+    topics = topics_of(config)
     # What is wrong in these is told before anything is opened.
     parse_windows(config.speed_windows)
-    policy = AddressPolicy(config.allowed_networks)
+    AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
     make_folder(Path(config.runs_dir))
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
-    topic = merge(topics)
-    load = partial(load_given, web=web, policy=policy, contact=config.contact)
-    examples = load([*config.examples, *topic.examples], what="example")
-    negatives = load([*config.negatives, *topic.negatives], what="negative example")
-    mute = next((one for one in topics if not has_words(one)), None)
-    if mute is not None and not examples:
-        raise ConfigError(
-            f"The topic {mute.name!r} has no word to recognise pages by. Give a topic file with"
-            " keywords or a description, or examples with -a examples=."
-        )
+    examples, negatives = given_pages(config, topics, web)
+    _check_words(topics, examples)
     store = Store.open(repository_url(config))
     try:
         if store.load_state(job, STATE_GROUNDS) is None:
             store.save_state(job, STATE_GROUNDS, grounds(config, topics))
         crawl, watchdog, missing = _decisions(
-            config,
-            job,
-            topics,
-            seeds,
-            [given.page for given in examples],
-            [given.page for given in negatives],
-            store,
+            config, job, topics, seeds, pages_of(examples), pages_of(negatives), store
         )
         make_folder(job_folder(config, job))
         frontier = open_frontier(config, job)
@@ -220,6 +204,36 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         missing=missing,
         given={url_key(given.page.url): given for given in examples},
     )
+
+
+def topics_of(config: TreasureConfig) -> list[Topic]:
+    """Return the topics that the settings name, as the lexicon that they name understands them."""
+    if not config.topic:
+        raise ConfigError("A crawl needs a topic: -a topic=<Dewey number, name or topic file>.")
+    return read_topics(config.topic, Lexicon.load(config.ddc_lexicon or None))
+
+
+def given_pages(
+    config: TreasureConfig, topics: Sequence[Topic], web: VirtualWeb | None
+) -> tuple[list[Given], list[Given]]:
+    """Return the examples and the negative ones: those of the settings, then those of *topics*."""
+    topic = merge(topics)
+    policy = AddressPolicy(config.allowed_networks)
+    load = partial(load_given, web=web, policy=policy, contact=config.contact)
+    return (
+        load([*config.examples, *topic.examples], what="example"),
+        load([*config.negatives, *topic.negatives], what="negative example"),
+    )
+
+
+def _check_words(topics: Sequence[Topic], examples: Sequence[Given]) -> None:
+    """Raise ConfigError when there is nothing to recognise the pages of a topic by."""
+    mute = next((topic for topic in topics if not has_words(topic)), None)
+    if mute is not None and not examples:
+        raise ConfigError(
+            f"The topic {mute.name!r} has no word to recognise pages by. Give a topic file with"
+            " keywords or a description, or examples with -a examples=."
+        )
 
 
 def make_judge(

@@ -60,7 +60,7 @@ def refresh(url: str, *arguments: str) -> dict[str, Any]:
 def test_what_changed_moved_or_died_is_found(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'treasure.db'}"
     store = Store.open(url)
-    store.start_job("stars", "520", {"topic": "520"})
+    store.start_job("stars", "520", {"TREASURE_TOPIC": "520"})
     with served() as site:
         paths = ["/same", "/changes", "/moves", "/dies", "/breaks"]
         site.pages |= {path: html(texts(i)) for i, path in enumerate(paths)}
@@ -138,7 +138,7 @@ def test_a_new_topic_judges_what_is_stored(
 ) -> None:
     url = f"sqlite:///{tmp_path / 'treasure.db'}"
     store = Store.open(url)
-    store.start_job("stars", "520", {"topic": "520"})
+    store.start_job("stars", "520", {"TREASURE_TOPIC": "520"})
     store.write([record(html=html(texts(1)), text=texts(1))])
     finish_all(store)
     assert main(["refresh", "--repository", url, "--rejudge"]) == 0

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.ddc.conftest import NO_BACKGROUND
 from tests.repository.conftest import record
 from treasure.config import TreasureConfig
+from treasure.ddc.classes import parse
+from treasure.ddc.pack import pack
 from treasure.pages import Page, Verdict
 from treasure.repository.finishing import finish_all
 from treasure.repository.judges import JobJudges
-from treasure.repository.rejudge import grounds, rejudge
+from treasure.repository.rejudge import STATE_GROUNDS, grounds, rejudge
 from treasure.repository.search import search
 from treasure.repository.store import Store
 from treasure.topic_reader import read_topics
+from treasure.workbench import topics_of
 
 HTML = "<html lang=en><head><title>{0}</title></head><body><h1>{0}</h1><p>{1}</p></body></html>"
 STARS = "Stars, galaxies and planets are what astronomers look at through a telescope. " * 8
@@ -48,7 +52,7 @@ def test_pages_come_and_go(store: Store) -> None:
 
 
 def test_a_job_notices_that_its_topic_changed(lite: Store) -> None:
-    lite.start_job("stars", "520", {"topic": "520", "topic_threshold": 0.5})
+    lite.start_job("stars", "520", {"TREASURE_TOPIC": "520", "TREASURE_TOPIC_THRESHOLD": 0.5})
     judges = JobJudges(lite)
     assert not judges.changed("stars"), "nothing is known of how it was judged"
     judges.remember("stars")
@@ -74,6 +78,24 @@ def test_a_job_without_a_topic_keeps_its_verdicts(lite: Store) -> None:
     assert judges("odd") is None
     assert judges("unknown") is None
     assert not judges.changed("odd")
+
+
+def test_a_job_with_a_lexicon_of_its_own_keeps_its_grounds(lite: Store, tmp_path: Path) -> None:
+    lexicon = tmp_path / "lexicon.bin"
+    classes = parse(["641.8 | quuxery | quux; quuxes"], "test")
+    lexicon.write_bytes(pack(classes, NO_BACKGROUND, {}))
+    settings = {"TREASURE_TOPIC": "quuxery", "TREASURE_DDC_LEXICON": str(lexicon)}
+    topics = topics_of(TreasureConfig.read(settings))
+    assert topics[0].numbers == ("641.8",)
+    lite.start_job("quux", "quuxery", settings)
+    lite.save_state("quux", STATE_GROUNDS, grounds(TreasureConfig.read(settings), topics))
+    assert not JobJudges(lite).changed("quux")
+
+
+def test_a_job_older_than_a_setting_is_still_read() -> None:
+    stored = {"TREASURE_TOPIC": "520", "TREASURE_NO_LONGER_KNOWN": 1, "x": 2}
+    config = TreasureConfig.read_stored(stored, {"TREASURE_TOPIC_THRESHOLD": "0.7"})
+    assert (config.topic, config.topic_threshold) == ("520", 0.7)
 
 
 def test_grounds_depend_on_the_lexicon(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from treasure.addon import workbench_of
-from treasure.errors import UnavailableError
+from treasure.errors import TreasureError
 from treasure.report import FILE, write_report
 from treasure.repository.store import Store
 from treasure.workbench import repository_url
@@ -49,5 +49,5 @@ class ReportExtension:
         try:
             await asyncio.to_thread(write)
             logger.info("Report: %s", bench.folder / FILE)
-        except (UnavailableError, OSError, StopIteration) as error:
+        except (TreasureError, OSError) as error:
             logger.warning("The report could not be written: %s", error)

@@ -9,16 +9,14 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from treasure.config import PREFIX, TreasureConfig
+from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, UserError
 from treasure.evaluation.virtual_web import VirtualWeb
-from treasure.given import load_pages
+from treasure.given import pages_of
 from treasure.pages import Page, Verdict
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
-from treasure.topic_reader import read_topics
-from treasure.topics import merge
-from treasure.workbench import STATE_JUDGE, make_judge
+from treasure.workbench import STATE_JUDGE, given_pages, make_judge, topics_of
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +43,7 @@ class JobJudges:
     def grounds(self, job: str) -> bytes:
         """Return a digest of what verdicts of *job* would be made with now."""
         config = self._config(job)
-        return grounds(config, read_topics(config.topic))
+        return grounds(config, topics_of(config))
 
     def changed(self, job: str) -> bool:
         """Whether verdicts would be made with something else than when they were made."""
@@ -61,29 +59,16 @@ class JobJudges:
         self.store.save_state(job, STATE_GROUNDS, self.grounds(job))
 
     def _config(self, job: str) -> TreasureConfig:
-        names = TreasureConfig.names()
-        snapshot = self._snapshots.get(job, {})
-        before = {
-            full: snapshot.get(full, snapshot.get(field.name)) for full, field in names.items()
-        }
-        known = {name: value for name, value in before.items() if value is not None}
-        ours = {name: value for name, value in self.given.items() if name.startswith(PREFIX)}
-        config = TreasureConfig.read(known | ours)
+        config = TreasureConfig.read_stored(self._snapshots.get(job, {}), self.given)
         if not config.topic:
             raise ConfigError(f"the topic of job {job} is not known; give --topic.")
         return config
 
     def _build(self, job: str) -> Callable[[Page], Verdict]:
         config = self._config(job)
-        topics = read_topics(config.topic)
-        topic = merge(topics)
+        topics = topics_of(config)
         web = VirtualWeb.open(config.web) if config.web else None
-        judge = make_judge(
-            config,
-            topics,
-            load_pages([*config.examples, *topic.examples], web, "example"),
-            load_pages([*config.negatives, *topic.negatives], web, "negative example"),
-        )
+        judge = make_judge(config, topics, *map(pages_of, given_pages(config, topics, web)))
         state = self.store.load_state(job, STATE_JUDGE)
         # What was learned for another topic or lexicon would mislead.
         if state and not self.changed(job):

@@ -1,0 +1,18 @@
+"""The run report, apart from a crawl (tests/crawl/test_seeing.py writes one after a crawl)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treasure.errors import JobError
+from treasure.report import write_report
+from treasure.repository.store import Store
+
+
+def test_a_job_that_was_never_noted_has_no_report(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path / 'treasure.db'}")
+    with pytest.raises(JobError, match="There is no job 'nobody'"):
+        write_report(store, "nobody", tmp_path / "report.html")
+    store.close()
