@@ -12,6 +12,7 @@ closes the spider with the reason ``configuration_error`` and one line in the lo
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -19,9 +20,9 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from scrapy.settings import BaseSettings, default_settings
 
-from treasure import __version__, log_hygiene, workbench
+from treasure import log_hygiene, workbench
 from treasure.config import TreasureConfig
-from treasure.contact import check_contact, with_contact
+from treasure.contact import AGENT, check_contact, with_contact
 from treasure.errors import UnavailableError, UserError
 from treasure.middlewares import browser
 from treasure.workbench import Workbench
@@ -65,6 +66,7 @@ EXTENSIONS = {
 }
 
 REPLACED_DOWNLOADER_MIDDLEWARES = ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"]
+REPLACED_EXTENSIONS = ["scrapy.extensions.throttle.AutoThrottle"]
 
 # What Treasure's own spider does itself or does not need; it costs a third of Scrapy's time a page.
 UNNEEDED_DOWNLOADER_MIDDLEWARES = [
@@ -93,6 +95,11 @@ UNNEEDED_SPIDER_MIDDLEWARES = [
 _workbenches: WeakKeyDictionary[Crawler, Workbench | None] = WeakKeyDictionary()
 
 
+def is_native(crawler: Crawler) -> bool:
+    """Tell Treasure's own spider, which does retries, redirects and filtering, from a project's."""
+    return bool(getattr(crawler.spidercls, "treasure_native", False))
+
+
 def workbench_of(crawler: Crawler) -> Workbench | None:
     """Return the workbench of this crawl; None when the user must mend something first."""
     if crawler not in _workbenches:
@@ -101,9 +108,8 @@ def workbench_of(crawler: Crawler) -> Workbench | None:
             if mistake is not None:
                 raise mistake
             config = TreasureConfig.read(crawler.settings)
-            ours = getattr(crawler.spidercls, "treasure_native", False)
             seeds = getattr(crawler.spider, "seeds", ())
-            bench = workbench.build(config, seeds, seeds_needed=ours)
+            bench = workbench.build(config, seeds, seeds_needed=is_native(crawler))
             try:
                 starts = seeds or getattr(crawler.spider, "start_urls", ())
                 check_contact(crawler.settings["USER_AGENT"], config, starts)
@@ -151,61 +157,29 @@ class TreasureAddon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Bring in scheduler, middlewares, pipelines and extensions, and safe defaults."""
         log_hygiene.install()
-        ours = getattr(self.crawler.spidercls, "treasure_native", False)
+        ours = is_native(self.crawler)
         if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
-            settings.set("SCHEDULER", SCHEDULER, priority="addon")
-            settings.set("CONCURRENT_REQUESTS", 32, priority="addon")
-            # Pages that wait to be read were chosen before those ahead of them were learned from,
-            # and are fetched again when a crawl is killed: a few are enough to keep it busy.
-            settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 250_000, priority="addon")
-            _take_over_politeness(settings)
-            for path, order in POLITE_DOWNLOADER_MIDDLEWARES.items():
-                settings["DOWNLOADER_MIDDLEWARES"].setdefault(path, order)
-            for path in REPLACED_DOWNLOADER_MIDDLEWARES:
-                settings["DOWNLOADER_MIDDLEWARES"][path] = None
-            settings["EXTENSIONS"]["scrapy.extensions.throttle.AutoThrottle"] = None
-        for name, components in (
-            ("SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES),
-            ("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES),
-            ("ITEM_PIPELINES", ITEM_PIPELINES),
-            ("EXTENSIONS", EXTENSIONS),
-        ):
-            for path, order in components.items():
-                settings[name].setdefault(path, order)
+            _take_over_order(settings)
+        _add(settings, "SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES)
+        _add(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
+        _add(settings, "ITEM_PIPELINES", ITEM_PIPELINES)
+        _add(settings, "EXTENSIONS", EXTENSIONS)
         if ours:
-            for path in UNNEEDED_DOWNLOADER_MIDDLEWARES:
-                settings["DOWNLOADER_MIDDLEWARES"][path] = None
-            for path in UNNEEDED_SPIDER_MIDDLEWARES:
-                settings["SPIDER_MIDDLEWARES"][path] = None
+            _leave_out(settings, "DOWNLOADER_MIDDLEWARES", UNNEEDED_DOWNLOADER_MIDDLEWARES)
+            _leave_out(settings, "SPIDER_MIDDLEWARES", UNNEEDED_SPIDER_MIDDLEWARES)
             settings.set("LOG_FORMATTER", LOG_FORMATTER, priority="addon")
         if settings.get("TREASURE_WEB"):
-            archive = "treasure.downloader.ArchiveDownloadHandler"
-            settings.set("DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon")
-            # One page at a time, the next chosen when the last is read: the same order every run.
-            settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
-            settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
-            settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
-            # An archive gives the same answer again, and when the second try came would be chance.
-            settings.set("TREASURE_RETRY_TIMES", 0, priority="addon")
-            # What crawlers were asked not to follow when it was archived troubles nobody now.
-            settings.set("TREASURE_OBEY_NOFOLLOW", False, priority="addon")
+            _stand_on_archive(settings)
         elif browser.wanted(settings):
             self._open_browser(settings)
         _introduce_ourselves(settings)
         # Scrapy starts so many workers for every page; our spider gives one item a page.
         settings.set("CONCURRENT_ITEMS", 1 if ours else 4, priority="addon")
-        settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
-        settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
-        if not settings.getbool("REMOTE_CONTROL_ENABLED"):
-            # Scrapy imports it all the same, and aiohttp with it: 0.2 s.
-            settings["EXTENSIONS_BASE"].pop("scrapy.extensions.remote_control.RemoteControl", None)
+        _close_doors(settings)
         # The whole download, first byte to last: a server that drips keeps a place no longer.
         settings.set("DOWNLOAD_TIMEOUT", 60, priority="addon")
-        settings.set(
-            "DOWNLOAD_MAXSIZE",
-            settings.getint("TREASURE_MAX_PAGE_BYTES", 5_000_000),
-            priority="addon",
-        )
+        largest = settings.getint("TREASURE_MAX_PAGE_BYTES", TreasureConfig().max_page_bytes)
+        settings.set("DOWNLOAD_MAXSIZE", largest, priority="addon")
 
     def _open_browser(self, settings: BaseSettings) -> None:
         try:
@@ -214,11 +188,58 @@ class TreasureAddon:
             refuse(self.crawler, error)
 
 
+def _add(settings: BaseSettings, name: str, components: Mapping[str, int]) -> None:
+    """Add *components*; where the project has its own place for one, that counts."""
+    for path, order in components.items():
+        settings[name].setdefault(path, order)
+
+
+def _leave_out(settings: BaseSettings, name: str, components: Iterable[str]) -> None:
+    for path in components:
+        settings[name][path] = None
+
+
+def _take_over_order(settings: BaseSettings) -> None:
+    """Let the frontier say which request is next, and keep the delays of hosts."""
+    settings.set("SCHEDULER", SCHEDULER, priority="addon")
+    settings.set("CONCURRENT_REQUESTS", 32, priority="addon")
+    # Pages that wait to be read were chosen before those ahead of them were learned from,
+    # and are fetched again when a crawl is killed: a few are enough to keep it busy.
+    settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 250_000, priority="addon")
+    _take_over_politeness(settings)
+    _add(settings, "DOWNLOADER_MIDDLEWARES", POLITE_DOWNLOADER_MIDDLEWARES)
+    _leave_out(settings, "DOWNLOADER_MIDDLEWARES", REPLACED_DOWNLOADER_MIDDLEWARES)
+    _leave_out(settings, "EXTENSIONS", REPLACED_EXTENSIONS)
+
+
+def _stand_on_archive(settings: BaseSettings) -> None:
+    """Take a WARC file for the web: nothing to be polite to, and the same order every run."""
+    archive = "treasure.downloader.ArchiveDownloadHandler"
+    settings.set("DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon")
+    # One page at a time, the next chosen when the last is read.
+    settings.set("CONCURRENT_REQUESTS", 1, priority="addon")
+    settings.set("SCRAPER_SLOT_MAX_ACTIVE_SIZE", 0, priority="addon")
+    settings.set("TREASURE_HOST_DELAY_SECONDS", 0, priority="addon")
+    # An archive gives the same answer again, and when the second try came would be chance.
+    settings.set("TREASURE_RETRY_TIMES", 0, priority="addon")
+    # What crawlers were asked not to follow when it was archived troubles nobody now.
+    settings.set("TREASURE_OBEY_NOFOLLOW", False, priority="addon")
+
+
+def _close_doors(settings: BaseSettings) -> None:
+    """Have Scrapy listen for nobody, unless the project says so."""
+    settings.set("TELNETCONSOLE_ENABLED", False, priority="addon")
+    settings.set("REMOTE_CONTROL_ENABLED", False, priority="addon")
+    if not settings.getbool("REMOTE_CONTROL_ENABLED"):
+        # Scrapy imports it all the same, and aiohttp with it: 0.2 s.
+        settings["EXTENSIONS_BASE"].pop("scrapy.extensions.remote_control.RemoteControl", None)
+
+
 def _introduce_ourselves(settings: BaseSettings) -> None:
     """Put the contact into the user agent; Scrapy's own name would send webmasters to Scrapy."""
     agent, contact = str(settings["USER_AGENT"]), str(settings.get("TREASURE_CONTACT") or "")
     if agent == default_settings.USER_AGENT:
-        agent = f"treasure/{__version__}"
+        agent = AGENT
     settings.set("USER_AGENT", with_contact(agent, contact), priority="cmdline")
 
 

@@ -7,6 +7,7 @@ connections are made: a name that changes its mind in between (DNS rebinding) ga
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -56,3 +57,8 @@ class AddressPolicy:
                 f"{host} is at {address}, which is no public address."
                 " TREASURE_ALLOWED_NETWORKS can allow it."
             )
+
+
+def addresses_of(host: str) -> list[str]:
+    """Return the addresses of *host*; raise OSError or UnicodeError when there are none."""
+    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]

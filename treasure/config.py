@@ -241,6 +241,24 @@ class TreasureConfig:
         return cls.read(known | dict(changes or {}))
 
 
+def settings_of(arguments: Mapping[str, Any], *others: str) -> dict[str, Any]:
+    """Return spider arguments (``-a topic=``) as settings (``TREASURE_TOPIC``).
+
+    *others* are arguments that are no settings; they may be what a misspelt one means.
+    """
+    names = TreasureConfig.names()
+    settings = {}
+    for argument, value in arguments.items():
+        name = PREFIX + argument.upper()
+        if name not in names:
+            known = [*others, *(full.removeprefix(PREFIX).lower() for full in names)]
+            raise ConfigError(
+                f"There is no spider argument {argument!r}.{did_you_mean(argument, known)}"
+            )
+        settings[name] = value
+    return settings
+
+
 def _checked(name: str, value: Any, kind: Any, details: Mapping[str, Any]) -> Any:
     checked = _converted(name, value, kind)
     low, high, choices = details["at_least"], details["at_most"], details["choices"]

@@ -7,14 +7,17 @@ crawl of the live web does not start; virtual webs and private networks need not
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
+from treasure import __version__
+from treasure.addresses import addresses_of
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError
 
+AGENT = f"treasure/{__version__}"
+"""How we call ourselves; the contact is added to it."""
 _URL = re.compile(r"https?://[^\s/]+\.[^\s]+")
 _MAIL = re.compile(r"(?:mailto:)?[^\s@]+@[^\s@]+\.[^\s@]+")
 _IN_AGENT = re.compile(r"https?://|[^\s@]+@[^\s@]+\.[^\s@]+")
@@ -50,7 +53,7 @@ def _private(seed: str, networks: Sequence[str]) -> bool:
         return False
     host = urlsplit(seed).hostname or ""
     try:
-        addresses = {str(found[4][0]) for found in socket.getaddrinfo(host, None)}
+        addresses = addresses_of(host)
         allowed = [ip_network(network, strict=False) for network in networks]
     except (OSError, ValueError):
         return False

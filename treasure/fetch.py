@@ -15,8 +15,8 @@ import zlib
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from treasure import __version__
 from treasure.addresses import AddressPolicy, ForbiddenAddressError
+from treasure.contact import AGENT, with_contact
 from treasure.errors import UserError
 from treasure.extract import decode, read_page
 from treasure.pages import Page
@@ -54,7 +54,7 @@ def fetch_page(url: str, policy: AddressPolicy | None = None, *, contact: str = 
 def fetch_body(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> Fetched:
     """Return what *url* leads to, as it came; raise FetchError when there is nothing."""
     policy = policy or AddressPolicy()
-    agent = f"treasure/{__version__} (+{contact})" if contact else f"treasure/{__version__}"
+    agent = with_contact(AGENT, contact)
     for _ in range(MAX_HOPS + 1):
         address = canonical(url)
         if not address:
@@ -136,6 +136,6 @@ def _body(response: http.client.HTTPResponse, url: str) -> bytes:
 
 def fetch_robots(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> str:
     """Return the robots.txt of the host of *url*; empty when there is none to be had."""
-    agent = f"treasure/{__version__} (+{contact})" if contact else f"treasure/{__version__}"
+    agent = with_contact(AGENT, contact)
     response, body = _get(join(url, "/robots.txt"), policy or AddressPolicy(), agent)
     return body.decode("utf-8", "replace") if response.status == 200 else ""

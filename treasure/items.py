@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treasure.crawl import Decision
 from treasure.frontier.base import Lease
 from treasure.pages import Link, Page
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
 
 LEASE = "treasure_lease"
 """Key in ``request.meta``: the Lease that the request fulfils."""
@@ -16,6 +19,16 @@ SITEMAP = "sitemap"
 """Key in an entry's meta: it is a sitemap, named by so many sitemaps above it."""
 ORIGIN = "origin"
 """Key in an entry's meta: the queued URL whose redirect led here."""
+HOPS = "hops"
+"""Key in an entry's meta: how many redirects led here, one after the other."""
+
+
+def headers_of(response: Response) -> dict[str, str]:
+    """Return the headers as they are stored: those that came several times joined."""
+    return {
+        name.decode("latin-1"): b", ".join(values).decode("latin-1")
+        for name, values in response.headers.items()
+    }
 
 
 @dataclass

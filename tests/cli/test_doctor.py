@@ -57,7 +57,7 @@ def test_few_seeds_on_one_host(home, capsys):
 
 
 def test_hosts_that_nobody_knows(monkeypatch):
-    def unknown(*_):
+    def unknown(*_, **__):
         raise socket.gaierror("no network")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
-from treasure.addresses import AddressPolicy
+from treasure.addresses import AddressPolicy, addresses_of
 from treasure.checkup.findings import NOTE, OK, PROBLEM, WARNING, Finding
 from treasure.config import TreasureConfig
 from treasure.urls import host_of
@@ -94,6 +93,6 @@ def _resolvable(names: list[str], config: TreasureConfig) -> Iterator[Finding]:
 
 def _addresses(name: str) -> list[str]:
     try:
-        return [str(found[4][0]) for found in socket.getaddrinfo(name, None)]
+        return addresses_of(name)
     except (OSError, UnicodeError):
         return []

@@ -15,7 +15,6 @@ own choice, so connections to them pass; behind one, an address is checked where
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +27,7 @@ from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigur
 from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
 
-from treasure.addresses import AddressPolicy, ForbiddenAddressError
+from treasure.addresses import AddressPolicy, ForbiddenAddressError, addresses_of
 from treasure.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -119,11 +118,6 @@ class AddressGuardMiddleware:
         if self._connect is not None:
             _reactor().connectTCP = self._connect
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def addresses_of(host: str) -> list[str]:
-    """Return the addresses of *host*; raise OSError or UnicodeError when there are none."""
-    return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
 def _proxies() -> frozenset[str]:

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from treasure import failures
-from treasure.addon import workbench_of
+from treasure.addon import is_native, workbench_of
 from treasure.items import LEASE, Draft
 from treasure.pipelines.writer import writer_of
 from treasure.scheduler import FrontierScheduler
@@ -27,7 +27,7 @@ class LandingMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.ours = getattr(crawler.spidercls, "treasure_native", False)
+        self.ours = is_native(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LandingMiddleware:

@@ -18,7 +18,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured, StopDownload
 from scrapy.http.request import NO_CALLBACK
 
 from treasure import robots
-from treasure.addon import workbench_of
+from treasure.addon import is_native, workbench_of
 from treasure.frontier.base import Entry
 from treasure.items import LEASE, SITEMAP
 from treasure.middlewares.politeness import manners_of
@@ -71,7 +71,7 @@ class RobotsMiddleware:
             await self._ask_once(request, origin)
         now, host = time.monotonic(), host_of(request.url)
         rules, manners = self.robots.rules(origin, now), manners_of(self.crawler)
-        ours = getattr(self.crawler.spidercls, "treasure_native", False)
+        ours = is_native(self.crawler)
         if rules is None:
             wait = self.robots.wait(origin)
             if self.robots.closed(origin, now) or not (ours and wait):
@@ -166,7 +166,7 @@ class RobotsMiddleware:
                 host_of(request.url), "crawl-delay", min(rules.delay, limit)
             )
         lease = request.meta.get(LEASE)
-        ours = getattr(self.crawler.spidercls, "treasure_native", False)
+        ours = is_native(self.crawler)
         if bench.config.sitemaps and ours and lease is not None:
             addresses = [canonical(join(f"{origin}/", name)) for name in rules.sitemaps]
             scheduler.push(

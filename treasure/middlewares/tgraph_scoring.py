@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
-from treasure.addon import workbench_of
-from treasure.crawl import Decision
+from treasure.addon import is_native, workbench_of
+from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
 from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
@@ -27,7 +27,6 @@ from treasure.urls import canonical
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-SEED_SCORE = 1.0
 SCORE = "treasure_score"
 """Key in ``request.meta``: the score of a request that somebody else's spider yielded."""
 
@@ -37,7 +36,7 @@ class TGraphScoringMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.ours = getattr(crawler.spidercls, "treasure_native", False)
+        self.ours = is_native(crawler)
         self._turn = asyncio.Lock()
         self._prepared = False
 

@@ -21,15 +21,10 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from treasure import addon, failures
-from treasure.config import PREFIX, TreasureConfig
+from treasure.config import PREFIX, TreasureConfig, settings_of
 from treasure.contact import check_contact
-from treasure.errors import (
-    ConfigError,
-    RepositoryUnavailable,
-    UnavailableError,
-    UserError,
-    did_you_mean,
-)
+from treasure.errors import RepositoryUnavailable, UnavailableError, UserError
+from treasure.items import headers_of
 from treasure.pipelines.writer import REPOSITORY_UNAVAILABLE
 from treasure.repository.freshness import DAY_SECONDS, Policy
 from treasure.repository.helper import Helper
@@ -88,7 +83,8 @@ class RefreshSpider(Spider):
         spider.turn = asyncio.Lock()
         crawler.signals.connect(spider.slow_down, signal=signals.robots_parsed)
         try:
-            spider.given = _settings(kwargs)
+            # Scrapyd adds the number of its own job, which is no job of ours.
+            spider.given = settings_of({k: v for k, v in kwargs.items() if k != "_job"})
             for name, value in spider.given.items():
                 crawler.settings.set(name, value, priority="cmdline")
             spider.config = TreasureConfig.read(crawler.settings)
@@ -153,15 +149,11 @@ class RefreshSpider(Spider):
 
     async def arrived(self, response: Response) -> None:
         """Tell the repository what came back."""
-        headers = {
-            name.decode("latin-1"): b", ".join(values).decode("latin-1")
-            for name, values in response.headers.items()
-        }
         look = Look(
             time=time.time(),
             status=response.status,
             url=response.url,
-            headers=headers,
+            headers=headers_of(response),
             body=response.body,
             failure="" if response.status in (200, 304) else failures.of_status(response.status),
             seconds=float(response.meta.get("download_latency", 0.0)),
@@ -186,7 +178,7 @@ class RefreshSpider(Spider):
         self.jobs.setdefault(visit.job, Counter())[outcome] += 1
         self.crawler.stats.inc_value(f"treasure/refresh/{outcome}")
         if self.config.max_minutes and time.monotonic() > self.ends:
-            raise CloseSpider("treasure_max_minutes")
+            raise CloseSpider("max_minutes")
 
     async def closed(self, reason: str) -> None:
         """Write what was found into the journals of the jobs, and wait for the helper."""
@@ -201,18 +193,6 @@ class RefreshSpider(Spider):
         finally:
             self.store.close()
         logger.info("Looked at %s.", summary(self.found))
-
-
-def _settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return spider arguments as settings."""
-    names = TreasureConfig.names()
-    # Scrapyd adds the number of its own job, which is no job of ours.
-    given = {PREFIX + name.upper(): value for name, value in arguments.items() if name != "_job"}
-    for full in given:
-        if full not in names:
-            name, known = full[len(PREFIX) :].lower(), [n[len(PREFIX) :].lower() for n in names]
-            raise ConfigError(f"There is no spider argument {name!r}.{did_you_mean(name, known)}")
-    return given
 
 
 def summary(found: Mapping[str, int]) -> str:

@@ -17,11 +17,11 @@ from scrapy.http import Response, TextResponse
 
 from treasure import failures
 from treasure.addon import workbench_of
-from treasure.config import PREFIX, TreasureConfig
-from treasure.errors import ConfigError, UnreadablePageError, UserError, did_you_mean
+from treasure.config import settings_of
+from treasure.errors import UnreadablePageError, UserError
 from treasure.extract import decode, read_page
 from treasure.frontier.base import Entry, Lease
-from treasure.items import LEASE, ORIGIN, SITEMAP, Draft, LinkBatch, PageItem
+from treasure.items import HOPS, LEASE, ORIGIN, SITEMAP, Draft, LinkBatch, PageItem, headers_of
 from treasure.middlewares.browser import BrowserMiddleware
 from treasure.robots import directives
 from treasure.scheduler import FrontierScheduler, GivenBack
@@ -32,6 +32,8 @@ from treasure.urls import canonical, join
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
+
+    from treasure.workbench import Workbench
 
 MAX_HOPS = 5
 """Redirects in a row that we follow."""
@@ -61,16 +63,11 @@ class TreasureSpider(Spider):
         spider.seeds = []
         spider.mistake = None
         try:
-            spider.seeds = read_seeds(kwargs.pop("seeds")) if kwargs.get("seeds") else []
-            kwargs.pop("_job", None) if kwargs.get("job") else _rename(kwargs, "_job", "job")
-            names = TreasureConfig.names()
-            for argument, value in kwargs.items():
-                name = PREFIX + argument.upper()
-                if name not in names:
-                    known = ["seeds", *(full[len(PREFIX) :].lower() for full in names)]
-                    raise ConfigError(
-                        f"There is no spider argument {argument!r}.{did_you_mean(argument, known)}"
-                    )
+            if seeds := kwargs.pop("seeds", ""):
+                spider.seeds = read_seeds(seeds)
+            if (number := kwargs.pop("_job", "")) and not kwargs.get("job"):
+                kwargs["job"] = number  # Scrapyd's number of the job
+            for name, value in settings_of(kwargs, "seeds").items():
                 crawler.settings.set(name, value, priority="cmdline")
         except UserError as error:
             spider.mistake = error
@@ -128,38 +125,34 @@ class TreasureSpider(Spider):
         return scheduler
 
     @property
-    def _sitemap_links(self) -> int:
-        return self.settings.getint("TREASURE_SITEMAP_MAX_LINKS", 10_000)
+    def _bench(self) -> Workbench:
+        bench = workbench_of(self.crawler)
+        assert bench is not None
+        return bench
 
     def _draft(self, response: Response, lease: Lease) -> Draft:
-        headers = {
-            name.decode("latin-1"): b", ".join(values).decode("latin-1")
-            for name, values in response.headers.items()
-        }
         return Draft(
             lease,
             time.time(),
             final_url=response.url,
             status=response.status,
-            headers=headers,
+            headers=headers_of(response),
             seconds=float(response.meta.get("download_latency", 0.0)),
             body=response.body,
         )
 
     def _read(self, response: Response, draft: Draft) -> None:
+        config = self._bench.config
         content_type = draft.headers.get("Content-Type", "")
         kind = content_type.partition(";")[0].strip().lower()
-        if kind and kind not in self.crawler.settings.getlist(
-            "TREASURE_CONTENT_TYPES", ["text/html", "application/xhtml+xml"]
-        ):
+        if kind and kind not in config.content_types:
             draft.failure = f"content type {kind}"
             return
         if isinstance(response, TextResponse):
             html = response.text
         else:
             html = decode(response.body, content_type)
-        limit = self.crawler.settings.getint("TREASURE_MAX_LINKS_PER_PAGE", 5_000)
-        page = read_page(response.url, html, max_links=limit)
+        page = read_page(response.url, html, max_links=config.max_links_per_page)
         tags = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
         if tags:
             wishes = directives(tags, self.settings["USER_AGENT"])
@@ -168,7 +161,7 @@ class TreasureSpider(Spider):
 
     def _sitemap(self, response: Response, lease: Lease) -> Iterator[Any]:
         """Queue what a sitemap names: pages as links to be scored, sitemaps at half its score."""
-        found = read_sitemap(response.body, max_links=self._sitemap_links)
+        found = read_sitemap(response.body, max_links=self._bench.config.sitemap_max_links)
         self.crawler.stats.inc_value("treasure/sitemaps/read")
         self.crawler.stats.inc_value("treasure/sitemaps/links", len(found.pages))
         urls = [listed.url for listed in found.pages]
@@ -182,43 +175,28 @@ class TreasureSpider(Spider):
                 [
                     Entry(listed.url, lease.score / 2, lease.entry.depth, response.url, meta=meta)
                     for listed in newest[:MAX_SITEMAPS]
-                    if not self._off_limits(listed.url)
+                    if not self._bench.admission.off_limits(listed.url)
                 ]
             )
         self._scheduler.done([lease.key])
-
-    def _off_limits(self, url: str) -> str:
-        bench = workbench_of(self.crawler)
-        return bench.admission.off_limits(url) if bench is not None else ""
 
     def _redirected(self, response: Response, lease: Lease, draft: Draft) -> None:
         """Queue where a redirect leads with the score of the link that led here."""
         location = (response.headers.get("Location") or b"").decode("latin-1")
         target = canonical(join(response.url, location)) if location else ""
-        hops = int(lease.entry.meta.get("hops", 0)) + 1
+        hops = int(lease.entry.meta.get(HOPS, 0)) + 1
         if not target:
             draft.failure = "redirect without a usable address"
         elif hops > MAX_HOPS:
             draft.failure = f"more than {MAX_HOPS} redirects in a row"
-        elif rule := self._off_limits(target):
+        elif rule := self._bench.admission.off_limits(target):
             draft.failure = f"redirect to where we do not go ({rule})"
         else:
             entry = lease.entry
-            meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), "hops": hops}
+            meta = {ORIGIN: entry.meta.get(ORIGIN, entry.url), HOPS: hops}
             self._scheduler.uncounted()
-            self._scheduler.push(
-                [
-                    Entry(
-                        target,
-                        lease.score,
-                        entry.depth,
-                        entry.url,
-                        entry.anchor,
-                        entry.context,
-                        meta,
-                    )
-                ]
-            )
+            came_by = entry.url, entry.anchor, entry.context
+            self._scheduler.push([Entry(target, lease.score, entry.depth, *came_by, meta)])
 
     def _item(self, draft: Draft, lease: Lease) -> PageItem:
         entry = lease.entry
@@ -232,8 +210,3 @@ class TreasureSpider(Spider):
         )
         item.draft = draft
         return item
-
-
-def _rename(mapping: dict[str, Any], old: str, new: str) -> None:
-    if old in mapping:
-        mapping[new] = mapping.pop(old)
