@@ -26,8 +26,8 @@ from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.page_model import DocumentFrequencies, document, matrix
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.evaluation.parsed_web import ParsedWeb
-from treasure.evaluation.trial import Trial, draw, understood_topic
-from treasure.evaluation.virtual_web import WebTopic, read_web_topics
+from treasure.evaluation.trial import Trial, draw
+from treasure.evaluation.virtual_web import WebTopic, read_web_topics, understood_topic
 from treasure.pages import Page
 from treasure.text import VOCABULARY, words
 

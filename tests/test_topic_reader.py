@@ -1,10 +1,13 @@
 """Topics from what the user says."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.ddc.conftest import lexicon_of
 from treasure.errors import TopicError, UserError
-from treasure.topic_reader import has_words, read_topics
+from treasure.topic_reader import has_words, read_topics, write_topic_file
+from treasure.topics import Topic
 
 FILE = """
 name = "Butterflies"
@@ -62,6 +65,19 @@ def test_a_topic_file(tmp_path):
     )
     assert topic.negatives == (str(tmp_path / "pages/stroke.html"),)
     assert topic.languages == ("en",)
+
+
+def test_a_topic_that_was_written_is_read_the_same(tmp_path):
+    topic = Topic(
+        'The "Æsir" \U0001f989\n',
+        "A line.\tAnd a \\ besides.",
+        ("293.1", "39"),
+        keywords=("odin", "ragnarök"),
+        examples=("https://example.org/thor",),
+        languages=("en",),
+    )
+    (read,) = read_topics(str(write_topic_file(tmp_path / "topic.toml", topic)))
+    assert read == replace(topic, name=topic.name.strip(), description="A line. And a \\ besides.")
 
 
 def test_a_file_may_leave_out_numbers_or_name_and_hold_several(tmp_path):

@@ -10,7 +10,7 @@ from treasure.admission import Admission
 from treasure.config import TreasureConfig
 from treasure.errors import JobError, UserError
 from treasure.repository.store import Store
-from treasure.score_log import FILE, Given, history
+from treasure.score_log import FILE, LinkEvent, history
 from treasure.urls import canonical
 
 
@@ -30,21 +30,21 @@ def explain(store: Store, job: Mapping[str, Any], url: str, runs: Path) -> dict[
     return {
         "url": address,
         "job": job["job"],
-        "events": [_event(given) for given in history(path, address)],
+        "events": [_told(event) for event in history(path, address)],
         "refused_by": _refusal(store, job, address),
         "page": _page(page),
     }
 
 
-def _event(given: Given) -> dict[str, Any]:
-    event: dict[str, Any] = {"kind": given.kind, "time": given.time, "score": given.score}
-    if given.page:
-        event |= {"page": given.page, "relevance": given.relevance}
-    if given.kind == "scored":
-        event |= {"anchor": given.anchor, "node": given.node, "features": given.features}
-    if given.rule:
-        event["rule"] = given.rule
-    return event | dict(given.details)
+def _told(event: LinkEvent) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": event.kind, "time": event.time, "score": event.score}
+    if event.page:
+        told |= {"page": event.page, "relevance": event.relevance}
+    if event.kind == "scored":
+        told |= {"anchor": event.anchor, "node": event.node, "features": event.features}
+    if event.rule:
+        told["rule"] = event.rule
+    return told | dict(event.details)
 
 
 def _refusal(store: Store, job: Mapping[str, Any], url: str) -> str:

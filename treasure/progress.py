@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 WINDOW_SECONDS = 10.0
+SUMMARY_LOG = "treasure.summary"
+"""The log in which a crawl sums itself up at its end, as a line of JSON."""
 
 
 @dataclass(frozen=True, slots=True)

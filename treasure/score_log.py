@@ -215,7 +215,7 @@ def blocks(path: Path) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LinkEvent:
     """One event in the life of a link."""
 
     kind: str
@@ -235,16 +235,16 @@ class Given:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def history(path: Path, url: str) -> list[Given]:
+def history(path: Path, url: str) -> list[LinkEvent]:
     """Return everything that happened to the canonical *url*, oldest first."""
     key = url_key(url)
-    found: list[Given] = []
+    found: list[LinkEvent] = []
     for block in blocks(path):
         found += _events(block, key)
-    return sorted(found, key=lambda given: given.time)
+    return sorted(found, key=lambda event: event.time)
 
 
-def _events(block: Block, key: int) -> Iterator[Given]:
+def _events(block: Block, key: int) -> Iterator[LinkEvent]:
     rows = np.flatnonzero(np.frombuffer(block.keys, np.int64) == key)
     if rows.size:
         page_of = np.frombuffer(block.page_of, np.int32)
@@ -254,7 +254,7 @@ def _events(block: Block, key: int) -> Iterator[Given]:
         for row in rows.tolist():
             place = int(page_of[row])
             url, relevance, then, _ = block.pages[place]
-            yield Given(
+            yield LinkEvent(
                 "scored",
                 then,
                 url,
@@ -268,21 +268,23 @@ def _events(block: Block, key: int) -> Iterator[Given]:
     for row in np.flatnonzero(changed == key).tolist():
         url, _, then, _ = block.pages[int(np.frombuffer(block.changed_page_of, np.int32)[row])]
         score = float(np.frombuffer(block.changed_scores, np.float32)[row])
-        yield Given("changed", then, url, round(score, 6))
+        yield LinkEvent("changed", then, url, round(score, 6))
     refused = np.frombuffer(block.refused_keys, np.int64)
     for row in np.flatnonzero(refused == key).tolist():
         url, relevance, then, _ = block.pages[
             int(np.frombuffer(block.refused_page_of, np.int32)[row])
         ]
         nofollow = bool(np.frombuffer(block.refused_nofollow, np.bool_)[row])
-        yield Given("refused", then, url, 0.0, relevance, rule="nofollow" if nofollow else "")
+        yield LinkEvent("refused", then, url, 0.0, relevance, rule="nofollow" if nofollow else "")
     for taken, score, ageing, explored, passed_over, then in block.taken:
         if taken == key:
             details = {"ageing": ageing, "explored": explored, "passed_over": passed_over}
-            yield Given("taken", then, "", score, details=details)
+            yield LinkEvent("taken", then, "", score, details=details)
     for taken, then, told in block.explained:
         if taken == key:
-            yield Given("explained", then, "", details={"explanation": msgspec.json.decode(told)})
+            yield LinkEvent(
+                "explained", then, "", details={"explanation": msgspec.json.decode(told)}
+            )
 
 
 def _features(block: Block, place: int, key: int) -> dict[str, tuple[float, float]]:

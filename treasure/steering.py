@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Protocol
 
+from treasure.crawl import SEED_SCORE
 from treasure.errors import UserError
 from treasure.frontier.base import Entry
 from treasure.pages import Page, Verdict
@@ -19,7 +20,8 @@ from treasure.repository.jobs import Order
 from treasure.repository.records import PageRecord
 from treasure.speed import Speed
 from treasure.strategies.base import Arrival
-from treasure.workbench import STATE_GRAPH, Workbench
+from treasure.tgraph.store import STATE_GRAPH
+from treasure.workbench import Workbench
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +123,7 @@ class Helm:
 
     def _seeds(self, urls: Sequence[str]) -> str:
         new = [url for url in urls if not self.bench.frontier.seen(url)]
-        self.crew.push([Entry(url, 1.0) for url in new])
+        self.crew.push([Entry(url, SEED_SCORE) for url in new])
         return f"{len(new)} seeds queued, {len(urls) - len(new)} were known"
 
     def _relabel(self, url: str, on_topic: bool) -> str:

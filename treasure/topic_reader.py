@@ -16,6 +16,7 @@ or several of them as ``[[topic]]`` tables. Relative paths of examples count fro
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -54,6 +55,14 @@ def read_topics(spec: str, lexicon: Lexicon | None = None) -> list[Topic]:
     names = TopicNames(lexicon)
     topics = [topic for part in dict.fromkeys(parts) for topic in _from_part(part, names)]
     return _apart(topics, whole)
+
+
+def write_topic_file(path: Path, topic: Topic) -> Path:
+    """Write *topic* as a file that ``read_topics`` understands the same; return *path*."""
+    # JSON's strings and lists are TOML's as well.
+    lines = [f"{name} = {json.dumps(getattr(topic, name), ensure_ascii=False)}" for name in _FIELDS]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 def _from_part(part: str, names: TopicNames) -> list[Topic]:

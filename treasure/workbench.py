@@ -35,6 +35,7 @@ from treasure.speed import parse_windows
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
+from treasure.tgraph.store import STATE_GRAPH
 from treasure.tgraph.watchdog import Watchdog
 from treasure.topic_reader import has_words, read_topics
 from treasure.topics import Topic, merge
@@ -47,7 +48,6 @@ GARBAGE = 3_000, 2, 250
 often, until the middle-aged are (at most 10,000 objects: the event loop waits); and then all."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
-STATE_GRAPH = "tgraph"
 
 
 @dataclass

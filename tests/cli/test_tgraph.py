@@ -269,12 +269,10 @@ def test_the_graph_that_a_job_has_grown(
 ) -> None:
     from treasure.repository.store import Store
     from treasure.tgraph.graph import TGraph
-    from treasure.tgraph.store import JOB_STATE
-    from treasure.workbench import STATE_GRAPH
+    from treasure.tgraph.store import STATE_GRAPH
 
-    assert JOB_STATE == STATE_GRAPH
     address = f"sqlite:///{tmp_path / 'r.db'}"
     store = Store.open(address)
-    store.save_state("my-crawl", JOB_STATE, TGraph.load(graph).to_bytes())
+    store.save_state("my-crawl", STATE_GRAPH, TGraph.load(graph).to_bytes())
     store.close()
     assert "7" in told(capsys, "info", "my-crawl", "--repository", address)

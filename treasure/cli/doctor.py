@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from treasure.cli import assignments
+
 if TYPE_CHECKING:
     from treasure.checkup.findings import Finding
 
@@ -18,9 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", default="", help="topic of the crawl you plan")
     parser.add_argument("--seeds", default="", help="file or comma list of its seeds")
     parser.add_argument("--web", default="", metavar="FILE", help="virtual web it shall crawl")
-    parser.add_argument(
-        "-s", "--set", action="append", default=[], metavar="NAME=VALUE", help="a Scrapy setting"
-    )
+    assignments.add_settings(parser, "a Scrapy setting")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
 
 
@@ -55,12 +55,7 @@ def _project_settings(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         found = get_project_settings()
     except (ImportError, SyntaxError) as error:
         raise ConfigError(f"The settings of this Scrapy project cannot be read: {error}.") from None
-    settings = {name: found[name] for name in found}
-    for assignment in args.set:
-        name, equals, value = assignment.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"-s must be NAME=VALUE. Got {assignment!r} instead.")
-        settings[name] = value
+    settings = {name: found[name] for name in found} | assignments.read(args.settings)
     if args.web:
         settings["TREASURE_WEB"] = args.web
     return settings, os.environ.get("SCRAPY_SETTINGS_MODULE", "")

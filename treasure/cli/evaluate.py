@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treasure.cli import assignments
+
 if TYPE_CHECKING:
     from treasure.evaluation.trial import Trial
 
@@ -148,13 +150,9 @@ def _marks(text: str) -> tuple[int, ...]:
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
-    from treasure.errors import ConfigError
-
-    options = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigError(f"--option must be NAME=VALUE. Got {pair!r} instead.")
+    """Return options as JSON says them; what is no JSON is a string."""
+    options: dict[str, Any] = {}
+    for name, value in assignments.read(pairs, "--option").items():
         try:
             options[name] = json.loads(value)
         except ValueError:

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from treasure.cli import where
+from treasure.cli import assignments, where
 from treasure.errors import ConfigError, UnavailableError
 
 if TYPE_CHECKING:
@@ -36,14 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-pages", type=int, default=0, help="pages to look at, at most")
     parser.add_argument("--max-minutes", type=float, default=0.0, help="minutes to look, at most")
     parser.add_argument("--topic", help="judge by this topic from now on")
-    parser.add_argument(
-        "-s",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a Scrapy or TREASURE_* setting",
-    )
+    assignments.add_settings(parser, "a Scrapy or TREASURE_* setting")
     parser.add_argument("--json", action="store_true", help="write JSON")
     where.add_job_option(parser)
 
@@ -139,12 +132,7 @@ def _list(store: Store, args: argparse.Namespace) -> int:
 def _settings(args: argparse.Namespace) -> dict[str, str]:
     from treasure.config import TreasureConfig
 
-    settings = {"LOG_LEVEL": "WARNING"}
-    for pair in args.settings:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigError(f"-s takes NAME=VALUE. Got {pair!r} instead.")
-        settings[name.strip()] = value
+    settings = {"LOG_LEVEL": "WARNING"} | assignments.read(args.settings)
     if args.topic:
         settings["TREASURE_TOPIC"] = args.topic
     TreasureConfig.read(settings)

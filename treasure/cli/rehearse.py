@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from treasure.cli import where
+from treasure.cli import assignments, where
 from treasure.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,14 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", help="another topic")
     parser.add_argument("--threshold", type=float, help="another least relevance")
     parser.add_argument("--strategy", help="another strategy")
-    parser.add_argument(
-        "-s",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any other setting, such as TREASURE_STRATEGY_OPTIONS",
-    )
+    assignments.add_settings(parser, "any other setting, such as TREASURE_STRATEGY_OPTIONS")
     parser.add_argument("--pages", type=int, default=2_000, help="pages to read (default 2000)")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
     where.add_options(parser)
@@ -52,12 +45,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _changes(args: argparse.Namespace) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    for pair in args.settings:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.startswith("TREASURE_"):
-            raise ConfigError(f"-s needs TREASURE_NAME=value. Got {pair!r}.")
-        changes[name] = value
+    changes: dict[str, Any] = {**assignments.read(args.settings)}
+    foreign = next((name for name in changes if not name.startswith("TREASURE_")), None)
+    if foreign is not None:
+        raise ConfigError(f"-s must name a TREASURE_* setting. Got {foreign!r} instead.")
     named = {
         "TREASURE_TOPIC": args.topic,
         "TREASURE_TOPIC_THRESHOLD": args.threshold,

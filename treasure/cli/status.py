@@ -13,7 +13,6 @@ from treasure.cli import where
 if TYPE_CHECKING:
     from treasure.repository.store import Store
 
-SILENT_SECONDS = 15.0
 LONG_WAIT_SECONDS = 10.0
 """A crawl that takes nothing for longer than this says so."""
 
@@ -50,14 +49,11 @@ def overview(store: Store) -> dict[str, Any]:
 
 def detail(store: Store, name: str) -> dict[str, Any]:
     """Return everything known of one job."""
+    from treasure.repository.jobs import running
+
     job = where.job_of(store, name)
     workers = store.statuses(job["job"])
-    now = time.time()
-    live = {
-        worker: status
-        for worker, (then, status) in workers.items()
-        if now - then < SILENT_SECONDS and "stopped" not in status
-    }
+    live = running(workers)
     latest = max(workers.values(), key=lambda pair: pair[0], default=(0.0, {}))
     answer: dict[str, Any] = {
         "job": job["job"],

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from treasure.repository.jobs import Order
     from treasure.repository.store import Store
 
-FRESH_SECONDS = 15.0
-"""A job whose last status is older than this does not run."""
 NEEDS_CRAWL = ("stop", "checkpoint")
 
 
@@ -41,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Give the order and wait for what comes of it."""
     from treasure.orders import OrderError, payload_of
+    from treasure.repository.jobs import running
 
     store = where.open_store(args)
     try:
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             _show(store.orders_since(job), args.json)
             return 0
         payload = payload_of(args.order, args.arguments)
-        alive = running(store, job)
+        alive = bool(running(store.statuses(job)))
         if not alive and args.order in NEEDS_CRAWL:
             raise OrderError(f"The job {job} does not run, so there is nothing to {args.order}.")
         number = store.order(job, args.order, payload, args.author or _login())
@@ -59,15 +58,6 @@ def run(args: argparse.Namespace) -> int:
         return _answer(args, store, job, number)
     finally:
         store.close()
-
-
-def running(store: Store, job: str) -> bool:
-    """Tell whether a process of *job* gave a sign of life lately."""
-    now = time.time()
-    return any(
-        now - then < FRESH_SECONDS and "stopped" not in status
-        for then, status in store.statuses(job).values()
-    )
 
 
 def _answer(args: argparse.Namespace, store: Store, job: str, number: int) -> int:

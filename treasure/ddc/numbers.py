@@ -55,6 +55,11 @@ def pointed(digits: str) -> str:
     return f"{digits[:3]}.{digits[3:]}" if len(digits) > 3 else digits
 
 
+def across(digits: str) -> float:
+    """Return where digits lie between 0 and 1000, for pictures: "595789" at 595.789."""
+    return float(f"{digits[:3].ljust(3, '0')}.{digits[3:] or '0'}")
+
+
 def looks_like_number(text: str) -> bool:
     """Return whether *text* was meant as a Dewey number; it may still be a wrong one."""
     return bool(re.fullmatch(r"\s*[\d.]+\s*", text))

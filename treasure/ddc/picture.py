@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.ddc.galaxy import Galaxy
-from treasure.ddc.numbers import digits, written
+from treasure.ddc.numbers import across, digits, written
 from treasure.errors import UserError
 
 FORMATS = (".svg", ".png")
@@ -37,7 +37,7 @@ def draw(galaxy: Galaxy, path: Path, title: str = "") -> None:
     top = max((len(own) for own in strings), default=3) + 0.7
     best = digits(galaxy.numbers[0][0]) if galaxy.numbers else ""
     for depth, (color, style) in enumerate(_FRAMES[: len(best)], 1):
-        low, wide = _across(best[:depth]), 1000 / 10**depth
+        low, wide = across(best[:depth]), 1000 / 10**depth
         axes.add_patch(
             Rectangle(
                 (low, 0.3 + 0.06 * depth),
@@ -58,14 +58,9 @@ def draw(galaxy: Galaxy, path: Path, title: str = "") -> None:
         raise UserError(f"The picture {path} cannot be written: {error.strerror}.") from None
 
 
-def _across(own: str) -> float:
-    """Return where digits lie between 0 and 1000: "595789" at 595.789."""
-    return float(f"{own[:3].ljust(3, '0')}.{own[3:] or '0'}")
-
-
 def _places(galaxy: Galaxy, strings: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return where the dots are drawn; those on the same spot are set a little apart."""
-    x = np.array([_across(strings[number]) for number in galaxy.dot_number])
+    x = np.array([across(strings[number]) for number in galaxy.dot_number])
     y = np.array([float(len(strings[number])) for number in galaxy.dot_number])
     spread = np.random.default_rng(0).uniform(-0.22, 0.22, len(y))
     return x, y + spread

@@ -7,10 +7,8 @@ Everything is kept in one folder, which is emptied first, so that the demo start
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +16,19 @@ from typing import Any
 
 from sqlalchemy import select
 
+from treasure.crawl_command import crawl_command, crawl_environment
 from treasure.errors import TopicError, TreasureError, did_you_mean
-from treasure.evaluation.virtual_web import WebTopic, read_web_topics
+from treasure.evaluation.virtual_web import WebTopic, read_web_topics, understood_topic
 from treasure.evaluation.web_writer import TOPICS, WEB
 from treasure.harvest_picture import HarvestCurve
+from treasure.progress import SUMMARY_LOG
 from treasure.repository.models import pages
 from treasure.repository.store import Store
+from treasure.topic_reader import write_topic_file
 
 JOB = "demo"
 BASELINE = "breadth-first"
 REPOSITORY = "treasure.db"
-SUMMARY = "treasure.summary"
-"""The log in which a crawl sums itself up, as JSON (extensions.progress)."""
 
 
 class DemoFailed(TreasureError):
@@ -130,21 +129,18 @@ def crawl(
     log = runs / "crawl.log"
     log.unlink(missing_ok=True)
     arguments = {
-        "topic": str(_topic_file(runs, topic)),
+        "topic": write_topic_file(runs / "topic.toml", understood_topic(topic)),
         "seeds": ",".join(topic.seeds),
-        "web": str(folder / WEB),
+        "web": folder / WEB,
         "strategy": strategy,
-        "max_pages": str(max_pages),
+        "max_pages": max_pages,
         "job": job,
-        "runs_dir": str(runs),
+        "runs_dir": runs,
         "repository": f"sqlite:///{runs / REPOSITORY}",
     }
-    command = [sys.executable, "-m", "scrapy", "crawl", "treasure", "-s", f"LOG_FILE={log}"]
-    for name, value in arguments.items():
-        command += ["-a", f"{name}={value}"]
-    environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"}
+    command = crawl_command(arguments, "-s", f"LOG_FILE={log}")
     code = subprocess.run(
-        command, env=environment, stdout=subprocess.DEVNULL, check=False
+        command, env=crawl_environment(), stdout=subprocess.DEVNULL, check=False
     ).returncode
     summary = _summary(log)
     if code or summary is None:
@@ -153,15 +149,6 @@ def crawl(
     if not outcome.fetched:
         raise DemoFailed(f"The {strategy} crawl stored no page; its log is {log}.")
     return outcome
-
-
-def _topic_file(runs: Path, topic: WebTopic) -> Path:
-    """Write what a crawler is told of the topic."""
-    path = runs / "topic.toml"
-    # JSON's strings and lists are TOML's as well.
-    rows = {"name": topic.name, "description": topic.description, "numbers": [topic.ddc]}
-    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items()))
-    return path
 
 
 def _clean(runs: Path, job: str) -> None:
@@ -176,7 +163,7 @@ def _summary(log: Path) -> dict[str, Any] | None:
     if not log.exists():
         return None
     for line in reversed(log.read_text(encoding="utf-8", errors="replace").splitlines()):
-        if f"[{SUMMARY}]" in line:
+        if f"[{SUMMARY_LOG}]" in line:
             return dict(json.loads(line[line.index("{") :]))
     return None
 

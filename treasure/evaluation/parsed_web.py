@@ -100,7 +100,6 @@ def _stamp(path: Path) -> str:
     for module in (
         "extract",
         "parsable",
-        "plain",
         "text",
         "urls",
         "pages",

@@ -7,15 +7,15 @@ is what a crawl does. The order of fetches is read from the crawl's repository.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import select
 
+from treasure.crawl_command import crawl_command, crawl_environment
 from treasure.errors import TreasureError
 from treasure.evaluation.oracle import link_graph
 from treasure.evaluation.parsed_web import ParsedWeb
@@ -27,12 +27,12 @@ from treasure.evaluation.trial import (
     draw,
     measured,
     seeds_of,
-    understood_topic,
 )
-from treasure.evaluation.virtual_web import WebTopic
+from treasure.evaluation.virtual_web import WebTopic, understood_topic
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 from treasure.strategies import strategy_class
+from treasure.topic_reader import write_topic_file
 
 JOB = "evaluation"
 
@@ -76,19 +76,10 @@ def crawl(
     """Crawl with Scrapy and return the fetches in their order; what was given is no fetch."""
     with tempfile.TemporaryDirectory(prefix="treasure-evaluation-") as name:
         folder = Path(name)
-        told = understood_topic(topic)
-        rows = {
-            "name": told.name,
-            "description": told.description,
-            "numbers": list(told.numbers),
-            "examples": list(examples),
-        }
-        # JSON's strings and lists are TOML's as well.
-        file = folder / "topic.toml"
-        file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in rows.items()))
+        told = replace(understood_topic(topic), examples=tuple(examples))
         repository = f"sqlite:///{folder / 'pages.db'}"
         arguments = {
-            "topic": file,
+            "topic": write_topic_file(folder / "topic.toml", told),
             "seeds": ",".join(seeds),
             "web": web.resolve(),
             "strategy": trial.strategy,
@@ -100,11 +91,13 @@ def crawl(
             "repository": repository,
             "frontier": "memory",
         }
-        command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
-        for argument, value in arguments.items():
-            command += ["-a", f"{argument}={value}"]
-        environment = os.environ | {"SCRAPY_SETTINGS_MODULE": "treasure.settings"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            crawl_command(arguments),
+            env=crawl_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         fetches = _fetches(repository) if (folder / "pages.db").exists() else []
         if done.returncode or not fetches:
             last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]

@@ -23,13 +23,12 @@ from treasure.evaluation.metrics import Figures, figures, hit_curve
 from treasure.evaluation.oracle import Graph, landings, oracle_hits
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch, simulate
-from treasure.evaluation.virtual_web import WebTopic, truth
+from treasure.evaluation.virtual_web import WebTopic, truth, understood_topic
 from treasure.pages import Page
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.watchdog import Watchdog
-from treasure.topics import Topic
 from treasure.urls import canonical
 
 
@@ -128,15 +127,6 @@ def build(topic: WebTopic, seeds: list[str], inputs: Inputs, trial: Trial) -> Cr
     )
     observers: list[Observer] = [Watchdog(graph)]
     return Crawl(judge, make_strategy(trial.strategy, brief), observers)
-
-
-def understood_topic(topic: WebTopic) -> Topic:
-    """Return the topic as a crawler is told: name, description and number."""
-    return Topic(
-        name=topic.name.replace("-", " "),
-        description=topic.description,
-        numbers=(topic.ddc,) if topic.ddc else (),
-    )
 
 
 def draw(web: ParsedWeb, topic: WebTopic, trial: Trial) -> Inputs:

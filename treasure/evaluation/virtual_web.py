@@ -19,6 +19,7 @@ from treasure.ddc.numbers import NumberError, normal
 from treasure.errors import WebError
 from treasure.evaluation.archived import Response, read_response
 from treasure.pages import Page
+from treasure.topics import Topic
 from treasure.urls import canonical, join
 
 _GZIP = b"\x1f\x8b\x08"
@@ -195,6 +196,15 @@ def _record_headers(raw: bytes) -> tuple[dict[str, str], int, int] | None:
         headers[name.strip().lower()] = value.strip()
     length = headers.get("content-length", "")
     return (headers, end + 4, int(length)) if length.isascii() and length.isdigit() else None
+
+
+def understood_topic(topic: WebTopic) -> Topic:
+    """Return the topic as a crawler is told: name, description and number."""
+    return Topic(
+        name=topic.name.replace("-", " "),
+        description=topic.description,
+        numbers=(topic.ddc,) if topic.ddc else (),
+    )
 
 
 def truth(topic: WebTopic) -> frozenset[str]:

@@ -70,7 +70,7 @@ def describe(path: str | Path) -> WebInfo:
         kinds[kind] += 1
         hosts[host_of(url)] += 1
         size += len(response.body)
-        pages += response.status == 200 and kind in {"text/html", "application/xhtml+xml", "none"}
+        pages += response.is_page
     return WebInfo(
         file=str(warc),
         pages=pages,

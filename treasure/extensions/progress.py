@@ -16,7 +16,7 @@ from treasure import stopping
 from treasure.addon import workbench_of
 from treasure.config import TreasureConfig
 from treasure.log_hygiene import hide_passwords
-from treasure.progress import Figures, Speedometer
+from treasure.progress import SUMMARY_LOG, Figures, Speedometer
 from treasure.scheduler import FrontierScheduler
 from treasure.workbench import repository_url
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LINE_SECONDS = 0.5
-SUMMARY_LOG = "treasure.summary"
 OUTCOMES = ("on_topic", "off_topic", "noindex", "failed")
 """What became of the pages; the stats ``treasure/pages/...``."""
 ERASE = "\r\x1b[K"

@@ -21,7 +21,15 @@ from treasure.repository.models import bodies, contents, duplicates, pages
 from treasure.repository.store import Store
 
 PORTION_PAGES = 500
-FORMATS = {"jsonl": ".jsonl", "csv": ".csv", "parquet": ".parquet", "warc": ".warc.gz"}
+FORMATS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".warc.gz": "warc",
+    ".warc": "warc",
+}
+"""The format that each ending of a file's name asks for."""
 COLUMNS = """url title topic relevance numbers language fetched_at status depth score referrer
     anchor final_url canonical_url job on_topic failure size host text""".split()
 """What the flat formats hold; JSON lines hold everything."""
@@ -83,12 +91,12 @@ def _page(row: dict[str, Any]) -> dict[str, Any]:
 
 def format_of(path: str) -> str:
     """Return the format that the name of a file asks for."""
-    for name, suffix in {**FORMATS, "json lines": ".ndjson", "plain warc": ".warc"}.items():
+    for suffix, name in FORMATS.items():
         if path.endswith(suffix):
-            return {"json lines": "jsonl", "plain warc": "warc"}.get(name, name)
+            return name
     raise ConfigError(
         f"The name {path!r} does not say which format is wanted: expected one that ends in"
-        f" {', '.join(FORMATS.values())}, or give --format."
+        f" {', '.join(FORMATS)}, or give --format."
     )
 
 

@@ -15,6 +15,9 @@ from sqlalchemy import func, insert, select, update
 from treasure.repository.database import Database, upsert
 from treasure.repository.models import events, jobs, orders, states, statuses, tgraphs
 
+ALIVE_SECONDS = 15.0
+"""A process that gave no sign of life for this long does not run."""
+
 
 class Order(NamedTuple):
     """What somebody asked a running crawl to do."""
@@ -49,6 +52,16 @@ class StoredGraph(NamedTuple):
     saved_at: float
     payload: bytes
     journal: list[Any]
+
+
+def running(statuses: Mapping[str, tuple[float, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return the status of each process that runs: it said so lately, and not that it stopped."""
+    now = time.time()
+    return {
+        worker: status
+        for worker, (then, status) in statuses.items()
+        if now - then < ALIVE_SECONDS and "stopped" not in status
+    }
 
 
 class JobStore(Database):

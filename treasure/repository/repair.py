@@ -115,11 +115,9 @@ def _outside_transactions(store: Store, statements: list[str]) -> None:
     with store.reading() as connection:
         raw = connection.connection.driver_connection
         assert raw is not None
+        connection.rollback()
         if store.is_postgresql:
-            connection.rollback()
             raw.autocommit = True
-        else:
-            connection.rollback()
         try:
             for statement in statements:
                 raw.execute(statement)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "treasure-tgraph"
 VERSION = 1
-JOB_STATE = "tgraph"
+STATE_GRAPH = "tgraph"
 """Under this name a job keeps its graph among its states."""
 MAX_UNPACKED_BYTES = 1_000_000_000
 """What a damaged file claims beyond this is not believed."""
@@ -152,7 +152,7 @@ def keep(graph: TGraph, repository: JobStore, name: str) -> int:
 def find(repository: JobStore, name: str) -> TGraph:
     """Return the latest graph called *name*, or the one that the job of that name has grown."""
     stored = repository.load_tgraph(name)
-    payload = stored.payload if stored is not None else repository.load_state(name, JOB_STATE)
+    payload = stored.payload if stored is not None else repository.load_state(name, STATE_GRAPH)
     if payload:
         return from_bytes(payload, f"The T-Graph {name!r}")
     known = sorted(

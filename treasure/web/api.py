@@ -124,7 +124,7 @@ def jobs(store: Repository) -> list[dict[str, Any]]:
 def job(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     """Return what is known of a job now."""
     return (
-        _job(store, job)
+        known_job(store, job)
         | queries.live(store, job)
         | memory.ask(("makeup", job), lambda: queries.makeup(store, job))
         | {
@@ -137,7 +137,7 @@ def job(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
 @router.get("/jobs/{job}/harvest", summary="The harvest curve of a crawl")
 def harvest(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     """Return pages fetched and pages on topic, in order of time; recall where it is known."""
-    row = _job(store, job)
+    row = known_job(store, job)
     return {
         "job": job,
         "curve": memory.ask(("harvest", job), lambda: queries.harvest(store, job)),
@@ -160,7 +160,7 @@ def events(
     store: Repository, job: Job, since: Annotated[int, Query(ge=0, le=LARGEST_ID)] = 0
 ) -> dict[str, Any]:
     """Return orders and events of a job, the latest last."""
-    _job(store, job)
+    known_job(store, job)
     return {
         "orders": [order._asdict() for order in store.orders(job)],
         "events": [event._asdict() for event in store.events(job, since)],
@@ -177,7 +177,7 @@ def explanation(
     """Return scores, changes, takes and refusals of a link, as ``treasure explain`` tells them."""
     from treasure.explanation import explain
 
-    return explain(store, _job(store, job), url, Folder(request.app.state.runs_dir))
+    return explain(store, known_job(store, job), url, Folder(request.app.state.runs_dir))
 
 
 @router.get("/jobs/{job}/tgraph", summary="The T-Graph of a crawl")
@@ -185,7 +185,7 @@ def tgraph(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     """Return the levels of the graph with nodes that form ways, and its journal."""
     from treasure.web.graphs import load, saved_at, summary
 
-    _job(store, job)
+    known_job(store, job)
     key = ("tgraph", job, saved_at(store, job))
     return memory.ask(key, lambda: summary(load(store, job)))
 
@@ -200,7 +200,7 @@ def tgraph_picture(store: Repository, job: Job) -> Response:
     """Return a picture of the graph for reports."""
     from treasure.web.graphs import drawn, load
 
-    _job(store, job)
+    known_job(store, job)
     graph = load(store, job)
     if graph is None:
         raise Problem(404, "This crawl has not saved its T-Graph yet.")
@@ -208,7 +208,8 @@ def tgraph_picture(store: Repository, job: Job) -> Response:
     return Response(drawn(graph), media_type="image/svg+xml", headers=headers)
 
 
-def _job(store: Store, name: str) -> dict[str, Any]:
+def known_job(store: Store, name: str) -> dict[str, Any]:
+    """Return the row of a job; raise Problem when there is none."""
     found = next((row for row in store.jobs() if row["job"] == name), None)
     if found is None:
         raise Problem(404, f"There is no job {name!r}.")

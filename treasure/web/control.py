@@ -15,7 +15,7 @@ from treasure.errors import ConfigError, JobError
 from treasure.orders import payload_of
 from treasure.seeds import read_seeds
 from treasure.topic_reader import read_topics
-from treasure.web.api import Job, Repository, _job
+from treasure.web.api import Job, Repository, known_job
 from treasure.web.guard import Guard
 from treasure.web.problems import described
 from treasure.web.starts import Starts
@@ -53,7 +53,7 @@ class NewCrawl(BaseModel):
 @router.post("/jobs/{job}/orders", status_code=202, summary="Tell a crawl what to do")
 def order(store: Repository, job: Job, new: NewOrder) -> dict[str, Any]:
     """Record an order; the crawl obeys within a second or two."""
-    _job(store, job)
+    known_job(store, job)
     words = _addresses(new.arguments) if new.command == "seeds" else new.arguments
     payload = payload_of(new.command, words)
     return {"order": store.order(job, new.command, payload, "web page")}

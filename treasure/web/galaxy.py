@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.numbers import digits, written
+from treasure.ddc.numbers import across, digits, written
 from treasure.ddc.weighted import WeightedGalaxy
 from treasure.text import STOP, VOCABULARY, words
 
@@ -32,7 +32,7 @@ def plot(text: str, anchor: str) -> dict[str, Any]:
         dots.append(
             {
                 "number": written(lexicon.numbers[number]),
-                "x": float(f"{own[:3]:0<3}.{own[3:] or '0'}"),
+                "x": across(own),
                 "length": len(own),
                 "weight": round(weight, 4),
                 "word": said,

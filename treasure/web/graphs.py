@@ -14,7 +14,7 @@ from treasure.tgraph import picture
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.journal import BY_HAND, Entry
 from treasure.tgraph.nodes import Node
-from treasure.workbench import STATE_GRAPH
+from treasure.tgraph.store import STATE_GRAPH
 
 MAX_NODES_A_LEVEL = 24
 MAX_JOURNAL = 200

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from sqlalchemy import Integer, case, cast, func, select
 
+from treasure.repository.jobs import running
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
 CURVE_POINTS = 400
 PACE_POINTS = 120
 MAX_STEPS = 50
-ALIVE_SECONDS = 15.0
-"""A worker that gave no sign for this long does not run."""
 
 
 def jobs(store: Store) -> list[dict[str, Any]]:
@@ -24,17 +22,17 @@ def jobs(store: Store) -> list[dict[str, Any]]:
 
 def live(store: Store, job: str) -> dict[str, Any]:
     """Return what the workers of *job* last said."""
-    workers = [status | {"at": then} for then, status in store.statuses(job).values()]
-    now = time.time()
-    running = [w for w in workers if now - w["at"] < ALIVE_SECONDS and "stopped" not in w]
+    statuses = store.statuses(job)
+    workers = [status | {"at": then} for then, status in statuses.values()]
+    at_work = running(statuses).values()
     totals = {
         name: sum(worker.get(name) or 0 for worker in workers)
         for name in ("pages", "on_topic", "off_topic", "failed", "retries", "bytes")
     }
-    speed = sum(worker.get("pages_per_second") or 0.0 for worker in running)
+    speed = sum(worker.get("pages_per_second") or 0.0 for worker in at_work)
     return totals | {
-        "running": bool(running),
-        "paused": bool(running) and all(worker.get("paused") for worker in running),
+        "running": bool(at_work),
+        "paused": bool(at_work) and all(worker.get("paused") for worker in at_work),
         "pages_per_second": speed,
         "queued": max((worker.get("queued") or 0 for worker in workers), default=0),
         "workers": workers,

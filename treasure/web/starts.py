@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from treasure.crawl_command import crawl_command, crawl_environment
 
 LOG = "crawl.log"
 TOLD_BYTES = 20_000
@@ -25,19 +25,16 @@ class Starts:
         self, job: str, folder: Path, arguments: Mapping[str, str], secrets: Mapping[str, str]
     ) -> None:
         """Start ``scrapy crawl treasure`` for *job*; its log is in *folder*."""
-        command = [sys.executable, "-m", "scrapy", "crawl", "treasure"]
-        for name, value in arguments.items():
-            command += ["-a", f"{name}={value}"]
         log = folder / LOG
         # A mistake that is found before Scrapy logs is told to the standard error.
         with log.open("ab") as file:
             process = subprocess.Popen(
-                command,
+                crawl_command(arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=file,
                 start_new_session=True,
-                env={**os.environ, "SCRAPY_SETTINGS_MODULE": "treasure.settings", **secrets},
+                env=crawl_environment() | dict(secrets),
             )
         self._started[job] = process, log
         # Somebody has to wait for it, or it stays in the process table as long as we run.
