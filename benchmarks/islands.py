@@ -64,7 +64,7 @@ def _shares(
     web: ParsedWeb, topic: WebTopic, island: str, strategy: str, pages: int
 ) -> dict[str, float]:
     trial = Trial(topic.name, strategy, marks=(pages,))
-    seeds = seeds_of(web, topic, "generic")
+    seeds = seeds_of(web.web, topic, "generic")
     crawl = build(topic, seeds, draw(web, topic, trial), trial)
     found = {fetch.url for fetch in simulate(web, crawl, seeds, pages)} & topic.targets
     targets = {url for url in topic.targets if url.startswith(island)}

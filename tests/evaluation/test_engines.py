@@ -35,7 +35,7 @@ def test_same_pages_same_order(
     topic = read_web_topics(topics)[0]
     web = ParsedWeb.open(path, None)
     trial = Trial(topic.name, strategy, marks=(90,), examples=examples)
-    seeds = seeds_of(web, topic, "generic")
+    seeds = seeds_of(web.web, topic, "generic")
     inputs = draw(web, topic, trial)
     told = scrapy_engine.crawl(path, topic, seeds, [p.url for p in inputs.examples], trial)
     loop = list(simulate(web, build(topic, seeds, inputs, trial), seeds, 90))
@@ -48,7 +48,7 @@ def test_the_oracle_starts_where_the_seeds_lead(tmp_path: Path) -> None:
     path, topics = odd_web.write(tmp_path)
     topic = read_web_topics(topics)[0]
     web = ParsedWeb.open(path, None)
-    seeds = seeds_of(web, topic, "generic")
+    seeds = seeds_of(web.web, topic, "generic")
     assert landings(web, seeds) == ["http://start.test/portal?a=2&z=1"]
     hits = oracle_hits(link_graph(web), landings(web, seeds), truth(topic), 60)
     assert hits[0] == 0

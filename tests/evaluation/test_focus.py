@@ -27,7 +27,7 @@ def hits(web: ParsedWeb, name: str, strategy: str, examples: int, pages: int) ->
     topic = next(t for t in read_web_topics(SCHOOLS / "topics.json") if t.name == name)
     trial = Trial(name, strategy, examples=examples)
     inputs = draw(web, topic, trial)
-    seeds = seeds_of(web, topic, "generic")
+    seeds = seeds_of(web.web, topic, "generic")
     crawl = build(topic, seeds, inputs, trial)
     return hit_curve(simulate(web, crawl, seeds, pages), topic.targets - inputs.training)[-1]
 

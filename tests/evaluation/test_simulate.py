@@ -32,7 +32,7 @@ def fetch(url: str, referrer: str = "", on_topic: bool = True) -> Fetch:
 
 
 def crawled(web: ParsedWeb, topic: WebTopic, strategy: str, budget: int) -> list[Fetch]:
-    seeds = seeds_of(web, topic, "generic")
+    seeds = seeds_of(web.web, topic, "generic")
     crawl = build(topic, seeds, Inputs(), Trial(topic.name, strategy))
     return list(simulate(web, crawl, seeds, budget))
 
@@ -109,7 +109,7 @@ def test_the_loop_follows_pages_that_were_given_at_once_and_for_nothing(
     web: ParsedWeb, topic: WebTopic
 ) -> None:
     trial = Trial("birds", "breadth-first", examples=5)
-    inputs, seeds = draw(web, topic, trial), seeds_of(web, topic, "generic")
+    inputs, seeds = draw(web, topic, trial), seeds_of(web.web, topic, "generic")
     fetches = list(simulate(web, build(topic, seeds, inputs, trial), seeds, 60))
     assert len(fetches) == 60
     assert not inputs.training & {fetch.url for fetch in fetches}

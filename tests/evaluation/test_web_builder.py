@@ -33,6 +33,7 @@ def test_a_mirror_becomes_a_web(site, tmp_path):
     responses = list(web_builder.from_folder(site))
     assert [response.url for response in responses] == [
         "http://b.example/picture.png",
+        "http://www.a.example/index.html",
         "http://www.a.example/",
         "http://www.a.example/stars/sun%20flower.html",
     ]
@@ -45,9 +46,20 @@ def test_a_mirror_becomes_a_web(site, tmp_path):
 def test_a_folder_is_one_site_with_a_base(site):
     found = web_builder.from_folder(site / "www.a.example", "https://c.example/docs/")
     assert [response.url for response in found] == [
+        "https://c.example/docs/index.html",
         "https://c.example/docs/",
         "https://c.example/docs/stars/sun%20flower.html",
     ]
+
+
+def test_an_index_is_its_folder_for_links_and_labels(site):
+    responses = list(web_builder.from_folder(site))
+    index, home = responses[1:3]
+    assert (index.status, index.header("location")) == (301, "http://www.a.example/")
+    assert home.status == 200
+    topic = WebTopic("a", "", "a", (), (), frozenset({index.url, "http://gone.example/"}))
+    (found,) = web_builder.landed([topic], responses)
+    assert found.targets == {home.url, "http://gone.example/"}
     with pytest.raises(WebError, match="belongs to no host"):
         list(web_builder.from_folder(site / "www.a.example"))
     with pytest.raises(WebError, match="--base must be a URL"):

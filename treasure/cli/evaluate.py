@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from treasure.errors import ConfigError
     from treasure.evaluation import report
     from treasure.evaluation.compare import compare, results_file
-    from treasure.evaluation.trial import chosen_topics
+    from treasure.evaluation.trial import chosen_topics, seeds_of
     from treasure.evaluation.virtual_web import VirtualWeb, read_web_topics
 
     web_path, topics_path = Path(args.web), Path(args.topics)
@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         )
     topics = chosen_topics(read_web_topics(topics_path), args.topic)
     trials = _trials(args, [topic.name for topic in topics])
+    for topic in topics:  # before all pages are read, which may take minutes
+        seeds_of(web, topic, args.seeds)
     _prepare_outputs(args)
     if args.engine == "scrapy":
         from treasure.evaluation.scrapy_engine import compare_with_scrapy

@@ -96,6 +96,7 @@ def _build(args: argparse.Namespace) -> int:
     known = [response.url for response in responses if response.status == 200]
     if args.labels:
         topics = web_builder.read_labels(Path(args.labels), known)
+        topics = web_builder.landed(topics, responses)
     count = write_web(out, responses, topics)
     pages = set(known)
     missing = sum(url not in pages for topic in topics for url in topic.targets)

@@ -55,7 +55,7 @@ def compare_with_scrapy(
     for done, trial in enumerate(trials, 1):
         topic = known[trial.topic]
         inputs = draw(web, topic, trial)
-        seeds = seeds_of(web, topic, trial.seeds)
+        seeds = seeds_of(web.web, topic, trial.seeds)
         examples = [page.url for page in inputs.examples]
         fetches = crawl(web_path, topic, seeds, examples, trial)
         missing = sorted(strategy_class(trial.strategy).wants & _not_given(inputs))

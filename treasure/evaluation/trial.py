@@ -23,7 +23,7 @@ from treasure.evaluation.metrics import Figures, figures, hit_curve
 from treasure.evaluation.oracle import Graph, landings, oracle_hits
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.evaluation.simulate import Fetch, simulate
-from treasure.evaluation.virtual_web import WebTopic, truth, understood_topic
+from treasure.evaluation.virtual_web import VirtualWeb, WebTopic, truth, understood_topic
 from treasure.pages import Page
 from treasure.strategies import make_strategy
 from treasure.strategies.base import Brief
@@ -73,7 +73,7 @@ class Inputs:
 def run(web: ParsedWeb, graph: Graph, topic: WebTopic, trial: Trial) -> Result:
     """Run *trial* and measure it."""
     inputs = draw(web, topic, trial)
-    seeds = seeds_of(web, topic, trial.seeds)
+    seeds = seeds_of(web.web, topic, trial.seeds)
     crawl = build(topic, seeds, inputs, trial)
     fetches = list(simulate(web, crawl, seeds, max(trial.marks)))
     strategy = crawl.strategy
@@ -92,7 +92,7 @@ def measured(
 ) -> Result:
     """Hold what was fetched against the targets, and against what the oracle finds."""
     targets = truth(topic) - inputs.training
-    landed = landings(web, seeds_of(web, topic, trial.seeds))
+    landed = landings(web, seeds_of(web.web, topic, trial.seeds))
     oracle = oracle_hits(graph, landed, targets, max(trial.marks), inputs.training)
     return Result(
         trial,
@@ -149,13 +149,13 @@ def _drawn(web: ParsedWeb, urls: list[str], count: int, random: np.random.Genera
     return pages
 
 
-def seeds_of(web: ParsedWeb, topic: WebTopic, kind: str) -> list[str]:
+def seeds_of(web: VirtualWeb, topic: WebTopic, kind: str) -> list[str]:
     """Return the topic's seeds that *web* has; raise WebError when it has none of them."""
     seeds = [canonical(url) for url in (topic.seeds if kind == "generic" else topic.on_topic_seeds)]
-    found = [url for url in seeds if url in web.web]
+    found = [url for url in seeds if url in web]
     if not found:
         raise WebError(
-            f"The web {web.web.path} has none of the {kind} seeds of {topic.name!r}"
+            f"The web {web.path} has none of the {kind} seeds of {topic.name!r}"
             f" ({', '.join(seeds) or 'there are none'}). Is this the web of these topics?"
         )
     return found

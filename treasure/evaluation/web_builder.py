@@ -18,10 +18,11 @@ from treasure.evaluation.virtual_web import VirtualWeb, WebTopic, read_web_topic
 from treasure.evaluation.web_writer import TOPICS, WEB
 from treasure.repository.models import pages
 from treasure.repository.store import Store
-from treasure.urls import canonical
+from treasure.urls import canonical, join
 
 _STORED_DROPPED = frozenset({"transfer-encoding", "content-length", "content-encoding"})
 """Headers that do not hold for bodies which a crawl has decoded."""
+_INDEX = frozenset({"index.html", "index.htm"})
 
 # -- sources
 
@@ -30,7 +31,7 @@ def from_folder(folder: Path, base: str = "") -> Iterator[Response]:
     """Return the files below *folder* as responses, sorted by path.
 
     With *base* the folder is that site. Without, its folders are named after their hosts, as
-    mirroring tools write them. ``index.html`` stands for its folder.
+    mirroring tools write them. ``index.html`` stands for its folder, which its own name leads to.
     """
     if base and not re.match(r"https?://[^/]+", base):
         raise WebError(f"--base must be a URL such as http://example.org/. Got {base!r} instead.")
@@ -46,6 +47,10 @@ def from_folder(folder: Path, base: str = "") -> Iterator[Response]:
                 " (www.example.org/...), or give --base http://example.org/."
             )
         kind = mimetypes.guess_type(path.name)[0] or "text/html"
+        if path.name.lower() in _INDEX:
+            folder_url = url.rpartition("/")[0] + "/"
+            yield Response(url, 301, (("Location", folder_url),), b"")
+            url = folder_url
         yield Response(url, 200, (("Content-Type", kind),), path.read_bytes())
 
 
@@ -56,8 +61,6 @@ def _file_url(parts: tuple[str, ...], base: str) -> str:
         root, names = f"http://{parts[0]}", parts[1:]
     else:
         return ""
-    if names[-1].lower() in {"index.html", "index.htm"}:
-        names = (*names[:-1], "")
     return canonical(f"{root}/{'/'.join(quote(name) for name in names)}")
 
 
@@ -114,6 +117,15 @@ def read_labels(path: Path, known: Sequence[str]) -> list[WebTopic]:
             )
         targets.setdefault(topic, []).append(canonical(url) or url)
     return [labelled(name, urls, known) for name, urls in targets.items()]
+
+
+def landed(topics: Sequence[WebTopic], responses: Sequence[Response]) -> list[WebTopic]:
+    """Return *topics* with targets where they are after redirects, as a crawl will find them."""
+    moved = {r.url: join(r.url, r.header("location")) for r in responses if 300 <= r.status < 400}
+    return [
+        replace(topic, targets=frozenset(moved.get(url, url) for url in topic.targets))
+        for topic in topics
+    ]
 
 
 def labelled(
