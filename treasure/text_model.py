@@ -83,8 +83,7 @@ class Query:
         for text in texts:
             frequencies.add(text.terms)
         self._idf = frequencies.idf
-        # A term that no text had: seen in none of them.
-        self._unseen = 1.0 + math.log(frequencies.documents + 2.0)
+        self._unseen = frequencies.unseen
         self._weights: dict[int, float] = self._strongest(topic_terms(topic), examples, size)
         self._length = math.sqrt(sum(w * w for w in self._weights.values()))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treasure.strategies.link_model import LinkModel, sigmoid
+from treasure.ddc.page_model import sigmoid
+from treasure.strategies.link_model import LinkModel
 
 
 def test_before_any_outcome_the_prior_ranks() -> None:

@@ -35,6 +35,12 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 
 
+def sigmoid(values: Floats) -> Floats:
+    """Return 1 / (1 + e^-x); beyond 30 it stays as it is there."""
+    result: Floats = 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
+    return result
+
+
 class Document(NamedTuple):
     """Distinct terms of a text and how often they occur."""
 
@@ -191,12 +197,10 @@ class PageModel:
 
     def probabilities(self, margins: Floats) -> Floats:
         """Return the calibrated probability behind each of *margins*."""
-        odds = np.clip(self.slope * (margins - self.centre), -30.0, 30.0)
-        chances: Floats = 1.0 / (1.0 + np.exp(-odds))
-        return chances
+        return sigmoid(self.slope * (margins - self.centre))
 
     def probability(self, margin: float) -> float:
-        """Return the calibrated probability behind *margin*."""
+        """Return the same for one margin, without the price of an array."""
         odds = min(max(self.slope * (margin - self.centre), -30.0), 30.0)
         return 1.0 / (1.0 + float(np.exp(-odds)))
 
@@ -260,7 +264,7 @@ def fit(
     learned = learner.coef_[0]
     margins = rows @ learned[:-1] + opinion * learned[-1]
     # Leaving a text out takes away its own pull: C x weight x error x |x|^2.
-    error = labels - 1.0 / (1.0 + np.exp(-margins - learner.intercept_[0]))
+    error = labels - sigmoid(margins + learner.intercept_[0])
     left_out = margins - LEAVE_OUT * COST * weights * error * (1.0 + opinion**2)
     centre, slope = _calibration(
         left_out[: len(positives)], left_out[len(positives) :], weights[len(positives) :]
@@ -269,7 +273,7 @@ def fit(
     # Log-odds of both opinions, averaged; their scores are linear, so one vector holds the sum.
     # A prior that does not recognise the examples has no say.
     raw = rows[: len(positives)] @ prior
-    recognised = float(np.mean(1.0 / (1.0 + np.exp(-PRIOR_SLOPE * (raw - PRIOR_CENTRE)))))
+    recognised = float(np.mean(sigmoid(PRIOR_SLOPE * (raw - PRIOR_CENTRE))))
     share = (1.0 - LEARNED) * recognised
     own, prior_slope = (1.0 - share) * slope, share * PRIOR_SLOPE
     total = own + prior_slope

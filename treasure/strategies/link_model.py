@@ -14,15 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
-
-def sigmoid(values: Floats) -> Floats:
-    """Return 1 / (1 + e^-x)."""
-    result: Floats = 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
-    return result
+from treasure.ddc.page_model import Floats, sigmoid
 
 
 class LinkModel:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.ddc.judge import Judge
+from treasure.ddc.page_model import sigmoid
 from treasure.strategies.evidence import Evidence
 from treasure.strategies.link_features import FARTHEST, Kinds
-from treasure.strategies.link_model import sigmoid
 
 logger = logging.getLogger(__name__)
 
