@@ -23,7 +23,7 @@ from scrapy.settings import BaseSettings, default_settings
 from treasure import log_hygiene, workbench
 from treasure.config import TreasureConfig
 from treasure.contact import AGENT, check_contact, with_contact
-from treasure.errors import UnavailableError, UserError
+from treasure.errors import ConfigError, UnavailableError, UserError
 from treasure.middlewares import browser
 from treasure.workbench import Workbench
 
@@ -108,6 +108,11 @@ def workbench_of(crawler: Crawler) -> Workbench | None:
             if mistake is not None:
                 raise mistake
             config = TreasureConfig.read(crawler.settings)
+            if config.order == "scrapy" and is_native(crawler):
+                raise ConfigError(
+                    "TREASURE_ORDER=scrapy is for spiders of your own project. The order of ours is"
+                    " its strategy: for comparison give -a strategy=breadth-first."
+                )
             seeds = getattr(crawler.spider, "seeds", ())
             bench = workbench.build(config, seeds, seeds_needed=is_native(crawler))
             try:

@@ -78,7 +78,7 @@ class TreasureConfig:
     # -- job and limits
     order: str = setting(
         "treasure",
-        "Whose order requests have: ours, or Scrapy's own for comparison.",
+        "Whose order the requests of your own spiders have: ours, or Scrapy's for comparison.",
         choices=("treasure", "scrapy"),
     )
     job: str = setting("", "Name of the crawl; the same name continues it. Empty makes one.")

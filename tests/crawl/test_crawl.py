@@ -166,6 +166,7 @@ def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
         (["topic=astronomy", "seeds=http://a.test/", "job=../up"], "The job name '../up' must be"),
         (["topic=astronomy", "seeds=http://a.test/", "strategy=bestfirst"], "'best-first'?"),
         (["topic=astronomy", "seeds=http://a.test/", "web=/dev/null"], "cannot be read"),
+        (["topic=astronomy", "seeds=http://a.test/", "order=scrapy"], "-a strategy=breadth-first"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
