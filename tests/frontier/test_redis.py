@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 import redis
+from msgspec.structs import replace
 
 from tests.servers import RedisServer, free_port
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, FrontierUnavailable
-from treasure.frontier import open_frontier
+from treasure.frontier import open_frontier, scripts
 from treasure.frontier.base import Entry, Policy
 from treasure.frontier.redis import RedisFrontier
 
@@ -190,6 +191,51 @@ def test_what_one_learns_reaches_the_others(redis_url: str, job: str) -> None:
         worker.close()
 
 
+def test_what_was_said_is_not_said_again(
+    redis_url: str, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = RedisFrontier(redis_url, job, FREE), RedisFrontier(redis_url, job, FREE)
+    said: list[str] = []
+    call = one._call
+
+    def listening(script: str, *arguments: object) -> object:
+        said.append(script)
+        return call(script, *arguments)
+
+    monkeypatch.setattr(one, "_call", listening)
+
+    def pushed(*entries: Entry) -> tuple[list[bool], bool]:
+        said.clear()
+        return one.push(entries), scripts.PUSH in said
+
+    a, b = Entry("http://a.org/", 0.2), Entry("http://b.org/", 0.9)
+    assert pushed(a, b) == ([True, True], True)
+    assert pushed(a, b) == ([False, False], False)
+    assert pushed(replace(a, score=0.3)) == ([False], True)
+    one.rescore({_key(a.url): 0.1})
+    assert pushed(replace(a, score=0.3)) == ([False], True)
+    assert [entry.score for entry in one.peek(2)] == [0.9, 0.3]
+
+    lease = one.take(0.0)  # what is said of a link that is out counts for nothing
+    assert lease is not None
+    assert pushed(replace(b, score=0.5)) == ([False], True)
+    one.release(lease.key)
+    assert pushed(replace(b, score=0.5)) == ([False], True)
+    assert pushed(replace(b, score=0.5)) == ([False], False)
+    assert [entry.score for entry in one.peek(2)] == [0.5, 0.3]
+
+    lease = one.take(0.0)
+    assert lease is not None
+    one.acknowledge([lease.key])
+    assert pushed(replace(b, score=0.7)) == ([False], False)
+
+    assert other.discard(lambda url: "a.org" in url) == 1  # and we hear of it with the next link
+    assert pushed(Entry("http://c.org/", 0.1)) == ([True], True)
+    assert pushed(replace(a, score=0.3)) == ([True], True)
+    one.close()
+    other.close()
+
+
 def test_clocks_that_disagree(redis_url: str, job: str) -> None:
     """Workers give times of their own clocks; the server's is what counts."""
     start = time.monotonic()
@@ -337,5 +383,5 @@ def test_the_server_keeps_nothing_of_done_links_but_their_keys(redis_url: str, j
     client = redis.Redis.from_url(redis_url)
     names = [name.split(b"}:")[1] for name in client.scan_iter(match=f"*{job}*", count=1_000)]
     kinds = {name.split(b":")[0].decode() for name in names}
-    assert kinds == {"meta", "seen", "h"}
+    assert kinds == {"meta", "seen", "hosts", "resized"}
     client.close()

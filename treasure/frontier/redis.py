@@ -32,6 +32,7 @@ from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import scripts
 from treasure.frontier.base import PASSED_OVER_LIMIT, Counts, Entry, Lease, Policy
 from treasure.frontier.packing import finite, pack, unpack
+from treasure.frontier.told import DONE, Told
 from treasure.urls import host_of, url_key
 
 try:
@@ -59,9 +60,13 @@ BATCH = 500
 POLL_SECONDS = 0.5
 """How soon to look again whether the others have found something."""
 
-_decode_head = msgspec.msgpack.Decoder(list[Any]).decode
+NEW, QUEUED, FINISHED = "n", "q", "d"
+"""What PUSH answers of a link; anything else: it is under way, or waits for a retry."""
+
+encode = msgspec.msgpack.Encoder().encode
+_decode_state = msgspec.msgpack.Decoder(list[Any]).decode
 _SCORE = 1
-"""Place of the score in the head of a link, as the scripts write it."""
+"""Place of the score in the state of a link, as the scripts write it."""
 
 
 class RedisFrontier:
@@ -88,6 +93,7 @@ class RedisFrontier:
         self._prefix = f"treasure:{{{job}}}:"
         self._head = [self.policy.concurrency, repr(self.policy.delay)]
         self._mine: set[int] = set()
+        self._told = Told()
         self._doubtful = False
         self._beaten = -inf
         self._redis: Any = _client(url, timeout_seconds)
@@ -96,16 +102,23 @@ class RedisFrontier:
 
     def push(self, entries: Sequence[Entry]) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
-        new: list[bool] = []
+        new = [False] * len(entries)
+        news = [
+            (place, key, finite(entry.score), entry)
+            for place, entry in enumerate(entries)
+            if not self._told.has(key := url_key(entry.url), entry.score)
+        ]
         queued = 0
-        for batch in _batches(entries):
-            arguments: list[Any] = []
-            for entry in batch:
-                key = url_key(entry.url)
-                score = repr(finite(entry.score))
-                arguments += (key, _shard(key), host_of(entry.url), score, pack(entry))
-            queued, fresh = self._run(scripts.PUSH, *arguments)
-            new += map(bool, fresh)
+        for batch in _batches(news):
+            heads: list[Any] = []
+            for _, key, score, entry in batch:
+                heads += (str(key), _shard(key), host_of(entry.url), score)
+            packed = [pack(entry) for *_, entry in batch]
+            queued, forgotten, states = self._run(scripts.PUSH, encode(heads), *packed)
+            self._told.heed(forgotten)
+            for (place, key, score, _), state in zip(batch, states.decode(), strict=True):
+                new[place] = state == NEW
+                self._remember(key, state, score)
         if 0 < self.policy.max_links < queued:
             self._drop_worst(queued)
         return new
@@ -128,6 +141,7 @@ class RedisFrontier:
             attempts,
         )
         self._mine.add(lease.key)
+        self._told.drop(lease.key)
         return lease
 
     def landed(self, key: int, now: float) -> None:
@@ -139,6 +153,8 @@ class RedisFrontier:
         for batch in _batches(list(keys)):
             self._run(scripts.ACKNOWLEDGE, *_with_shards(batch))
             self._mine.difference_update(batch)
+            for key in batch:
+                self._told.add(key, DONE)
 
     def release(self, key: int, *, not_before: float = 0.0) -> None:
         """Queue a leased link again, for a retry or because we stop."""
@@ -151,6 +167,8 @@ class RedisFrontier:
         for batch in _batches(list(scores.items())):
             arguments = [part for key, score in batch for part in (key, repr(finite(score)))]
             self._run(scripts.RESCORE, *arguments)
+            for key, _ in batch:
+                self._told.drop(key)
 
     def hold(self, host: str, until: float) -> None:
         """Take nothing from *host* before *until* (Retry-After, errors)."""
@@ -174,7 +192,7 @@ class RedisFrontier:
             keys = [
                 int(key)
                 for key, raw in self._redis.hscan_iter(self._prefix + "links", count=BATCH)
-                if unwanted(_unpacked(raw).url)
+                if unwanted(unpack(raw).url)
             ]
         return self._forget(keys)
 
@@ -193,8 +211,13 @@ class RedisFrontier:
                 pipe.zrange(self._prefix + "q:" + host, 0, count - 1, withscores=True)
             ranked = [(order, mark) for queue in pipe.execute() for mark, order in queue]
             keys = [mark[15:] for _, mark in heapq.nsmallest(count, ranked)]
-            raw = self._redis.hmget(self._prefix + "links", keys) if keys else []
-        return [_unpacked(link) for link in raw if link is not None]
+            packed = self._redis.hmget(self._prefix + "links", keys) if keys else []
+            states = self._redis.hmget(self._prefix + "states", keys) if keys else []
+        return [
+            replace(unpack(link), score=_score(state))
+            for link, state in zip(packed, states, strict=True)
+            if link is not None and state is not None
+        ]
 
     def counts(self) -> Counts:
         """Count."""
@@ -205,6 +228,7 @@ class RedisFrontier:
 
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
+        self._count_links()
         with self._server():
             found = self._redis.zrevrange(self._prefix + "sizes", 0, count - 1, withscores=True)
         return [(name.decode(), int(links)) for name, links in found]
@@ -212,7 +236,7 @@ class RedisFrontier:
     def sample(self, count: int) -> list[float]:
         """Return the scores of at most *count* links that are not done, drawn at random."""
         with self._server():
-            found = self._redis.hrandfield(self._prefix + "links", count, withvalues=True) or []
+            found = self._redis.hrandfield(self._prefix + "states", count, withvalues=True) or []
         return [_score(raw) for raw in found[1::2]]
 
     def share(self, kind: str, payload: bytes) -> None:
@@ -246,6 +270,7 @@ class RedisFrontier:
         with self._server():
             for name in self._redis.scan_iter(match=_literal(self._prefix) + "*", count=1_000):
                 self._redis.unlink(name)
+        self._told.clear()
 
     # -- the server
 
@@ -323,10 +348,18 @@ class RedisFrontier:
         except RedisError as error:
             self._doubtful = True
             self._beaten = -inf
+            self._told.clear()
             reason = str(error) or type(error).__name__
             full = " It is full: raise maxmemory." if isinstance(error, OutOfMemoryError) else ""
             reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
+
+    def _remember(self, key: int, state: str, score: float) -> None:
+        """Note what the server answered: only a link that waits in its queue has our score."""
+        if state in (NEW, QUEUED):
+            self._told.add(key, score)
+        elif state == FINISHED:
+            self._told.add(key, DONE)
 
     def _out(self, at: float) -> str:
         return repr(at + self._offset)
@@ -339,12 +372,19 @@ class RedisFrontier:
         ranked = [(order, mark) for marks in pipe.execute() for mark, order in marks]
         return [mark[15:].decode() for _, mark in heapq.nsmallest(count, ranked)]
 
+    def _count_links(self) -> None:
+        """Bring the numbers of links of all hosts up to date: while pushing that costs too much."""
+        while self._run(scripts.SIZES):
+            pass
+
     def _forget(self, keys: Sequence[int]) -> int:
+        self._told.clear()
         return sum(self._run(scripts.FORGET, *_with_shards(batch)) for batch in _batches(keys))
 
     def _drop_worst(self, queued: int) -> None:
         """Forget the worst links, a twentieth more than needed so that this is rare."""
         excess = queued - self.policy.max_links + self.policy.max_links // 20
+        self._count_links()
         with self._server():
             names = [name.decode() for name in self._redis.zrange(self._prefix + "sizes", 0, -1)]
             worst: list[tuple[float, bytes]] = []
@@ -385,13 +425,8 @@ def _with_shards(keys: Iterable[int]) -> list[Any]:
     return [part for key in keys for part in (key, _shard(key))]
 
 
-def _unpacked(raw: bytes) -> Entry:
-    """Return a link of the hash ``links`` with the score it has now."""
-    return replace(unpack(raw[4 + int(raw[:4]) :]), score=_score(raw))
-
-
-def _score(raw: bytes) -> float:
-    return float(_decode_head(raw[4 : 4 + int(raw[:4])])[_SCORE])
+def _score(state: bytes) -> float:
+    return float(_decode_state(state)[_SCORE])
 
 
 def _literal(pattern: str) -> str:

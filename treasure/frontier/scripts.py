@@ -2,125 +2,200 @@
 
 All keys of a job begin with ``treasure:{job}:``, whose hash tag keeps them on one Redis node:
 
-``meta``          hash: rate, sequence, arrivals, queued, leased, done, now
+``meta``          hash: rate, sequence, arrivals, queued, leased, done, forgotten, hosts, now,
+                  version
 ``seen:<xxxx>``   sets of URL keys by their last 16 bits; sets of integers cost 8 bytes each
-``links``         hash: URL key -> where the link stands (msgpack, its length before it) and the
-                  link itself as the client packed it; done links are not in it
+``links``         hash: URL key -> the link as the client packed it; done links are not in it
+``states``        hash: URL key -> where the link stands (msgpack)
+``hosts``         hash: host -> where the host stands (msgpack)
 ``q:<host>``      sorted set: the host's links by rank; equal orders sort by arrival
-``h:<host>``      hash: delay, allowed, active, owner, place, mark
 ``ready``         sorted set: hosts that anybody may ask now, by their best link
 ``ready:<w>``     the same for hosts that worker *w* has under way and may ask again
 ``blocked``       sorted set: hosts that wait or are busy, by their best link
 ``wait``          sorted set: hosts by the time they may be asked again
 ``parked``        sorted set: links that wait for a retry, by time
-``sizes``         sorted set: hosts by queued links
+``sizes``         sorted set: hosts by queued links, but for those in the set ``resized``
 ``workers``       sorted set: workers by their last sign of life, in the server's time
 ``leases:<w>``    set: what worker *w* has taken
 ``shared``        hash, with ``shared:at`` its versions: what workers tell each other
 
 A host with downloads under way belongs to the worker that has them; its delay, kept here, holds
 for the fleet. Scripts that free memory, or hardly need any, run on a Redis that is full.
+
+What takes time is the number of commands a script calls, more than what they do. A script
+therefore reads each link and host once, changes them in its own memory, and writes all of them at
+its end (``finish``), one command for each kind.
 """
 
 from __future__ import annotations
 
 _COMMON = r"""
-local P = KEYS[1]
-local HOST, SCORE, ORDER, SEQUENCE, ARRIVAL, ATTEMPTS, STATE, WORKER, FLYING, PAYLOAD =
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local P, CONCURRENCY, DELAY = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
 local call, fmt = redis.call, string.format
+-- A link; of one that was never taken only the first four are kept.
+local HOST, SCORE, SEQUENCE, ARRIVAL, STATE, ATTEMPTS, WORKER, FLYING = 1, 2, 3, 4, 5, 6, 7, 8
+-- A host: when it may be asked, its own delay, downloads under way and whose they are, its best
+-- link and the order of that, the set that it is in, and its time in "wait".
+local ALLOWED, PAUSE, ACTIVE, OWNER, BEST, RANK, PLACE, WAITS = 1, 2, 3, 4, 5, 6, 7, 8
 
-local function meta(field) return tonumber(call('HGET', P .. 'meta', field) or '0') end
-local function count(field, by) call('HINCRBY', P .. 'meta', field, by) end
 local function text(number) return fmt('%.17g', number) end
-
-local function load(key)
-  local raw = call('HGET', P .. 'links', key)
-  if not raw then return nil end
-  local stop = 4 + tonumber(string.sub(raw, 1, 4))
-  local link = cmsgpack.unpack(string.sub(raw, 5, stop))
-  link[PAYLOAD] = string.sub(raw, stop + 1)
-  return link
+local function many(command, key, list)
+  for i = 1, #list, 1000 do call(command, key, unpack(list, i, math.min(i + 999, #list))) end
 end
-local function save(key, link)
-  local payload = link[PAYLOAD]
-  link[PAYLOAD] = nil
-  local head = cmsgpack.pack(link)
-  call('HSET', P .. 'links', key, fmt('%04d', #head) .. head .. payload)
-  link[PAYLOAD] = payload
+local function add(lists, name, first, second)
+  local list = lists[name] or {}
+  lists[name] = list
+  list[#list + 1] = first
+  if second then list[#list + 1] = second end
 end
-local function member(link, key) return fmt('%014d:', link[ARRIVAL]) .. key end
 
+local FIELDS = {'rate', 'sequence', 'arrivals', 'queued', 'leased', 'done', 'forgotten', 'hosts',
+  'now', 'version'}
+local meta, told = {}, {}
+for i, value in ipairs(call('HMGET', P .. 'meta', unpack(FIELDS))) do
+  meta[FIELDS[i]] = tonumber(value or '0')
+  told[FIELDS[i]] = meta[FIELDS[i]]
+end
+local function count(field, by) meta[field] = meta[field] + by end
 local function clock(now)
-  local known = meta('now')
-  if now and now > known then
-    call('HSET', P .. 'meta', 'now', text(now))
-    return now
+  if now and now > meta.now then meta.now = now end
+  return meta.now
+end
+
+local links, changed = {}, {}
+local function fetch(keys)
+  if #keys == 0 then return end
+  for i, raw in ipairs(call('HMGET', P .. 'states', unpack(keys))) do
+    links[keys[i]] = raw and cmsgpack.unpack(raw) or nil
   end
-  return known
+end
+local function load(key)
+  if not links[key] then fetch({key}) end
+  return links[key]
+end
+local function save(key) changed[key] = true end
+local function state(link) return link[STATE] or 'q' end
+local function order(link) return meta.rate * link[SEQUENCE] - link[SCORE] end
+local function prefix(link) return fmt('%014d:', link[ARRIVAL]) end
+
+local hosts, before, touched, queue, resized = {}, {}, {}, {}, {}
+local function keep(name, h, raw)
+  hosts[name], before[name] = h, {raw, h[BEST], h[RANK], h[PLACE], h[WAITS]}
+end
+local function meet(names)
+  if #names == 0 then return end
+  for i, raw in ipairs(call('HMGET', P .. 'hosts', unpack(names))) do
+    local new = {-math.huge, false, 0, '', '', 0, '', false}
+    keep(names[i], raw and cmsgpack.unpack(raw) or new, raw)
+  end
+end
+local function host(name)
+  if not hosts[name] then meet({name}) end
+  return hosts[name]
+end
+-- The same for one that is about to change.
+local function touch(name)
+  touched[name] = true
+  return host(name)
 end
 
 -- Put a host where it belongs: ready, blocked, or nowhere when it has no links.
-local function settle(host, now)
-  local H = P .. 'h:' .. host
-  local h = call('HMGET', H, 'allowed', 'active', 'owner', 'place', 'mark')
-  local allowed, active = tonumber(h[1] or '-inf'), tonumber(h[2] or '0')
-  local top = call('ZRANGE', P .. 'q:' .. host, 0, 0, 'WITHSCORES')
-  local place, mark = '', ''
-  if top[1] then
-    mark = string.sub(top[1], 1, 15) .. host
-    if active < tonumber(ARGV[1]) and allowed <= now then
-      place = active > 0 and ('ready:' .. h[3]) or 'ready'
-    else
-      place = 'blocked'
-    end
+local function settle(name, now, adds, drops)
+  local h = hosts[name]
+  local raw, best, rank, place, waits = unpack(before[name], 1, 5)
+  if not h[BEST] then
+    local top = call('ZRANGE', P .. 'q:' .. name, 0, 0, 'WITHSCORES')
+    h[BEST], h[RANK] = top[1] and string.sub(top[1], 1, 15) .. name or '', tonumber(top[2] or 0)
   end
-  if h[4] and h[4] ~= '' and (h[4] ~= place or h[5] ~= mark) then
-    call('ZREM', P .. h[4], h[5])
+  local free = h[ACTIVE] < CONCURRENCY
+  if h[BEST] == '' then
+    h[PLACE] = ''
+  elseif free and h[ALLOWED] <= now then
+    h[PLACE] = h[ACTIVE] > 0 and 'ready:' .. h[OWNER] or 'ready'
+  else
+    h[PLACE] = 'blocked'
   end
-  if place ~= '' then call('ZADD', P .. place, top[2], mark) end
-  if place == 'blocked' and active < tonumber(ARGV[1]) then
-    call('ZADD', P .. 'wait', text(allowed), host)
-  elseif h[4] == 'blocked' then
-    call('ZREM', P .. 'wait', host)
+  local moved = h[PLACE] ~= place or h[BEST] ~= best
+  if moved and place ~= '' then add(drops, place, best) end
+  if h[PLACE] ~= '' and (moved or h[RANK] ~= rank) then add(adds, h[PLACE], h[RANK], h[BEST]) end
+  h[WAITS] = h[PLACE] == 'blocked' and free and h[ALLOWED]
+  if h[WAITS] ~= waits then
+    if h[WAITS] then add(adds, 'wait', h[WAITS], name) else add(drops, 'wait', name) end
   end
-  if h[4] ~= place or h[5] ~= mark then call('HSET', H, 'place', place, 'mark', mark) end
+  local packed = cmsgpack.pack(h)
+  keep(name, h, packed)
+  if not raw then count('hosts', 1) end
+  return packed ~= raw and packed
 end
 
-local function meet(host) return call('HSETNX', P .. 'h:' .. host, 'active', 0) end
+-- Write whatever changed.
+local function finish(now)
+  for name, list in pairs(queue) do many('ZADD', P .. 'q:' .. name, list) end
+  local rows, adds, drops = {}, {}, {}
+  for name in pairs(touched) do
+    local packed = settle(name, now, adds, drops)
+    if packed then add(rows, 'hosts', name, packed) end
+  end
+  for set, list in pairs(drops) do many('ZREM', P .. set, list) end
+  for set, list in pairs(adds) do many('ZADD', P .. set, list) end
+  for key in pairs(changed) do add(rows, 'states', key, cmsgpack.pack(links[key])) end
+  for field, value in pairs(meta) do
+    if value ~= told[field] then add(rows, 'meta', field, value) end
+    told[field] = value
+  end
+  for hash, list in pairs(rows) do many('HSET', P .. hash, list) end
+  local names = {}
+  for name in pairs(resized) do names[#names + 1] = name end
+  many('SADD', P .. 'resized', names)
+  touched, queue, changed, resized = {}, {}, {}, {}
+end
 
-local function ask(host, now)
-  local h = call('HMGET', P .. 'h:' .. host, 'allowed', 'delay')
-  local at = now + tonumber(h[2] or ARGV[2])
-  if at > tonumber(h[1] or '-inf') then call('HSET', P .. 'h:' .. host, 'allowed', text(at)) end
+local function ask(h, now)
+  h[ALLOWED] = math.max(h[ALLOWED], now + (h[PAUSE] or DELAY))
 end
 
 local function down(link, now)
   if not link[FLYING] then return end
   link[FLYING] = false
-  local H = P .. 'h:' .. link[HOST]
-  if call('HINCRBY', H, 'active', -1) <= 0 then call('HSET', H, 'active', 0, 'owner', '') end
-  if now then ask(link[HOST], now) end
+  local h = touch(link[HOST])
+  h[ACTIVE] = math.max(0, h[ACTIVE] - 1)
+  if h[ACTIVE] == 0 then h[OWNER] = '' end
+  if now then ask(h, now) end
 end
 
-local function size(host, by)
-  if tonumber(call('ZINCRBY', P .. 'sizes', by, host)) <= 0 then
-    call('ZREM', P .. 'sizes', host)
+-- Give a link its place in the queue of its host, another one when it is there already.
+local function rank(key, link)
+  local name, at, arrived = link[HOST], order(link), prefix(link)
+  local h, own = host(name), arrived .. name
+  add(queue, name, at, arrived .. key)
+  if own == h[BEST] and at > h[RANK] then
+    touch(name)[BEST] = false
+  elseif h[BEST] == '' or (h[BEST]
+      and (at < h[RANK] or (at == h[RANK] and own < h[BEST]))) then
+    touch(name)
+    h[BEST], h[RANK] = own, at
   end
 end
 
 local function enqueue(key, link)
-  link[STATE] = 'q'
-  call('ZADD', P .. 'q:' .. link[HOST], text(link[ORDER]), member(link, key))
-  size(link[HOST], 1)
+  if link[STATE] then link[STATE] = 'q' end
+  resized[link[HOST]] = true
+  rank(key, link)
+  save(key)
+end
+
+local function dequeued(link)
+  local h = host(link[HOST])
+  if h[BEST] == prefix(link) .. link[HOST] then touch(link[HOST])[BEST] = false end
+  resized[link[HOST]] = true
+  count('queued', -1)
 end
 
 -- Take a link out of the queue or the parking place, or end its lease.
 local function pull(key, link)
-  if link[STATE] == 'q' then
-    call('ZREM', P .. 'q:' .. link[HOST], member(link, key))
-    size(link[HOST], -1)
-    count('queued', -1)
+  if state(link) == 'q' then
+    call('ZREM', P .. 'q:' .. link[HOST], prefix(link) .. key)
+    dequeued(link)
   elseif link[STATE] == 'p' then
     call('ZREM', P .. 'parked', key)
     count('queued', -1)
@@ -131,53 +206,40 @@ local function pull(key, link)
   end
 end
 
-local function unpark(now)
-  local due = call('ZRANGEBYSCORE', P .. 'parked', '-inf', text(now), 'LIMIT', 0, 1000)
-  for _, key in ipairs(due) do
-    local link = load(key)
-    call('ZREM', P .. 'parked', key)
-    enqueue(key, link)
-    save(key, link)
-    settle(link[HOST], now)
-  end
+local function remove(keys)
+  for _, key in ipairs(keys) do links[key] = nil end
+  many('HDEL', P .. 'states', keys)
+  many('HDEL', P .. 'links', keys)
 end
 
 local function wake(now)
-  unpark(now)
-  local due = call('ZRANGEBYSCORE', P .. 'wait', '-inf', text(now), 'LIMIT', 0, 2000)
-  for _, host in ipairs(due) do settle(host, now) end
+  local due = call('ZRANGEBYSCORE', P .. 'parked', '-inf', now, 'LIMIT', 0, 1000)
+  for _, key in ipairs(due) do enqueue(key, load(key)) end
+  many('ZREM', P .. 'parked', due)
+  local waiting = call('ZRANGEBYSCORE', P .. 'wait', '-inf', now, 'LIMIT', 0, 2000)
+  for _, name in ipairs(waiting) do touch(name) end
+  if #due + #waiting > 0 then finish(now) end
 end
 
-local function rescore(key, link, score, touched)
-  if link[STATE] ~= 'q' or link[SCORE] == score then return end
-  call('ZREM', P .. 'q:' .. link[HOST], member(link, key))
-  link[SCORE], link[ORDER] = score, meta('rate') * link[SEQUENCE] - score
-  call('ZADD', P .. 'q:' .. link[HOST], text(link[ORDER]), member(link, key))
-  save(key, link)
-  touched[link[HOST]] = true
-end
-
-local function settle_all(touched)
-  local now = clock()
-  for host in pairs(touched) do settle(host, now) end
+local function rescore(key, link, score)
+  if state(link) ~= 'q' or link[SCORE] == score then return end
+  link[SCORE] = score
+  rank(key, link)
+  save(key)
 end
 
 -- Everything that a worker had goes back. Links that wait for a retry stay parked.
 local function leave(worker)
-  local touched = {}
   for _, key in ipairs(call('SMEMBERS', P .. 'leases:' .. worker)) do
     local link = load(key)
     if link then
       pull(key, link)
       count('queued', 1)
       enqueue(key, link)
-      save(key, link)
-      touched[link[HOST]] = true
     end
   end
   call('DEL', P .. 'leases:' .. worker)
   call('ZREM', P .. 'workers', worker)
-  settle_all(touched)
 end
 """
 
@@ -191,33 +253,41 @@ def _script(body: str, *, when_full: bool) -> str:
 
 PUSH = _script(
     r"""
-local rate, sequence = meta('rate'), meta('sequence')
-local new, touched, queued, hosts, arrivals = {}, {}, 0, 0, meta('arrivals')
-for i = 3, #ARGV, 5 do
-  local key, shard, host, score = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3])
-  if call('SADD', P .. 'seen:' .. shard, key) == 1 then
-    if not touched[host] then hosts = hosts + meet(host) end
-    local order = rate * sequence - score
-    arrivals = arrivals + 1
-    local link = {host, score, order, sequence, arrivals, 0, 'q', '', false, ARGV[i + 4]}
+-- Four values a link: its key, the shard of that, its host and score. ARGV[4] and on: the links.
+local batch, known, names, new, packed = cmsgpack.unpack(ARGV[3]), {}, {}, {}, {}
+for i = 1, #batch, 4 do
+  local key = batch[i]
+  if call('SADD', P .. 'seen:' .. batch[i + 1], key) == 1 then
+    count('arrivals', 1)
+    links[key] = {batch[i + 2], batch[i + 3], meta.sequence, meta.arrivals}
+    new[i] = true
+    packed[#packed + 1] = key
+    packed[#packed + 1] = ARGV[4 + (i - 1) / 4]
+  elseif not links[key] then
+    known[#known + 1] = key
+  end
+  names[#names + 1] = batch[i + 2]
+end
+many('HSET', P .. 'links', packed)
+fetch(known)
+meet(names)
+local answers = {}
+for i = 1, #batch, 4 do
+  local key = batch[i]
+  local link = links[key]
+  if new[i] then
     enqueue(key, link)
-    save(key, link)
-    queued = queued + 1
-    touched[host] = true
-    new[#new + 1] = 1
+    count('queued', 1)
+    answers[#answers + 1] = 'n'
+  elseif link then
+    rescore(key, link, batch[i + 3])
+    answers[#answers + 1] = state(link)
   else
-    local link = load(key)
-    if link then rescore(key, link, score, touched) end
-    new[#new + 1] = 0
+    answers[#answers + 1] = 'd'
   end
 end
-if queued > 0 then
-  count('queued', queued)
-  count('arrivals', queued)
-  count('hosts', hosts)
-end
-settle_all(touched)
-return {meta('queued'), new}
+finish(clock())
+return {meta.queued, meta.forgotten, table.concat(answers)}
 """,
     when_full=False,
 )
@@ -227,42 +297,47 @@ TAKE = _script(
 local worker, now, explore = ARGV[3], tonumber(ARGV[4]), ARGV[5]
 clock(now)
 wake(now)
-local own = 'ready:' .. worker
-local mark, place
+local own, chosen = 'ready:' .. worker, nil
 if explore ~= '' then
   local open, mine = call('ZCARD', P .. 'ready'), call('ZCARD', P .. own)
   local draw = math.floor(tonumber(explore) * (open + mine))
-  place = draw < open and 'ready' or own
-  mark = call('ZRANGE', P .. place, draw < open and draw or draw - open, draw)[1]
+  local place = draw < open and 'ready' or own
+  chosen = call('ZRANGE', P .. place, draw < open and draw or draw - open, draw)[1]
 else
   local a = call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES')
   local b = call('ZRANGE', P .. own, 0, 0, 'WITHSCORES')
   local x, y = tonumber(a[2] or 'inf'), tonumber(b[2] or 'inf')
   if b[1] and (not a[1] or y < x or (y == x and b[1] < a[1])) then a = b end
-  mark = a[1]
+  chosen = a[1]
 end
-if not mark then return nil end
-local host = string.sub(mark, 16)
-local Q = P .. 'q:' .. host
-local rank = explore ~= '' and math.floor(tonumber(ARGV[6]) * call('ZCARD', Q)) or 0
-local top = call('ZRANGE', Q, rank, rank)[1]
+if not chosen then
+  finish(now)
+  return nil
+end
+local name = string.sub(chosen, 16)
+local Q, top = P .. 'q:' .. name, nil
+if explore ~= '' then
+  local place = math.floor(tonumber(ARGV[6]) * call('ZCARD', Q))
+  top = call('ZRANGE', Q, place, place)[1]
+  call('ZREM', Q, top)
+else
+  top = call('ZPOPMIN', Q)[1]
+end
 local key = string.sub(top, 16)
-local link = load(key)
-local passed = call('ZCOUNT', P .. 'blocked', '-inf', '(' .. text(link[ORDER]))
-call('ZREM', Q, top)
-size(host, -1)
-call('HINCRBY', P .. 'h:' .. host, 'active', 1)
-call('HSET', P .. 'h:' .. host, 'owner', worker)
-ask(host, now)
+local link, h = load(key), touch(name)
+local passed = call('ZCOUNT', P .. 'blocked', '-inf', '(' .. text(order(link)))
+dequeued(link)
+h[ACTIVE], h[OWNER] = h[ACTIVE] + 1, worker
+ask(h, now)
 call('SADD', P .. 'leases:' .. worker, key)
-link[STATE], link[WORKER], link[FLYING] = 'l', worker, true
-link[ATTEMPTS] = link[ATTEMPTS] + 1
-save(key, link)
-count('queued', -1)
+local attempts = link[ATTEMPTS] or 0
+link[STATE], link[ATTEMPTS], link[WORKER], link[FLYING] = 'l', attempts + 1, worker, true
+save(key)
 count('leased', 1)
-local waited = call('HINCRBY', P .. 'meta', 'sequence', 1) - 1 - link[SEQUENCE]
-settle(host, now)
-return {key, link[PAYLOAD], text(link[SCORE]), waited, passed, link[ATTEMPTS] - 1}
+local waited = meta.sequence - link[SEQUENCE]
+count('sequence', 1)
+finish(now)
+return {key, call('HGET', P .. 'links', key), text(link[SCORE]), waited, passed, attempts}
 """,
     when_full=True,
 )
@@ -273,8 +348,8 @@ local key, worker, now = ARGV[3], ARGV[4], tonumber(ARGV[5])
 local link = load(key)
 if link and link[STATE] == 'l' and link[WORKER] == worker and link[FLYING] then
   down(link, now)
-  save(key, link)
-  settle(link[HOST], clock(now))
+  save(key)
+  finish(clock(now))
 end
 """,
     when_full=True,
@@ -282,41 +357,44 @@ end
 
 ACKNOWLEDGE = _script(
     r"""
-local touched, done = {}, 0
+local gone, given = {}, {}
+for i = 3, #ARGV, 2 do given[#given + 1] = ARGV[i] end
+fetch(given)
 for i = 3, #ARGV, 2 do
   local key = ARGV[i]
-  local link = load(key)
+  local link = links[key]
   if link then
     pull(key, link)
-    call('HDEL', P .. 'links', key)
-    touched[link[HOST]] = true
-    done = done + 1
+    links[key] = nil
+    gone[#gone + 1] = key
+    count('done', 1)
   elseif call('SADD', P .. 'seen:' .. ARGV[i + 1], key) == 1 then
-    done = done + 1
+    count('done', 1)
   end
 end
-count('done', done)
-settle_all(touched)
+remove(gone)
+finish(clock())
 """,
     when_full=True,
 )
 
 FORGET = _script(
     r"""
-local touched, forgotten = {}, 0
+local gone = {}
 for i = 3, #ARGV, 2 do
   local key = ARGV[i]
   local link = load(key)
   if link and link[STATE] ~= 'l' then
     pull(key, link)
-    call('HDEL', P .. 'links', key)
+    links[key] = nil
     call('SREM', P .. 'seen:' .. ARGV[i + 1], key)
-    touched[link[HOST]] = true
-    forgotten = forgotten + 1
+    gone[#gone + 1] = key
   end
 end
-settle_all(touched)
-return forgotten
+count('forgotten', #gone)
+remove(gone)
+finish(clock())
+return #gone
 """,
     when_full=True,
 )
@@ -324,7 +402,6 @@ return forgotten
 RELEASE = _script(
     r"""
 local worker, not_before = ARGV[3], tonumber(ARGV[4])
-local touched = {}
 for i = 5, #ARGV do
   local key = ARGV[i]
   local link = load(key)
@@ -333,41 +410,36 @@ for i = 5, #ARGV do
     count('queued', 1)
     if not_before ~= 0 then
       link[STATE] = 'p'
-      call('ZADD', P .. 'parked', text(not_before), key)
+      call('ZADD', P .. 'parked', not_before, key)
+      save(key)
     else
       enqueue(key, link)
     end
-    save(key, link)
-    touched[link[HOST]] = true
   end
 end
-settle_all(touched)
+finish(clock())
 """,
     when_full=True,
 )
 
 RESCORE = _script(
     r"""
-local touched = {}
 for i = 3, #ARGV, 2 do
   local link = load(ARGV[i])
-  if link then rescore(ARGV[i], link, tonumber(ARGV[i + 1]), touched) end
+  if link then rescore(ARGV[i], link, tonumber(ARGV[i + 1])) end
 end
-settle_all(touched)
+finish(clock())
 """,
     when_full=True,
 )
 
 HOLD = _script(
     r"""
-local host, delay, until_ = ARGV[3], ARGV[4], ARGV[5]
-local H = P .. 'h:' .. host
-count('hosts', meet(host))
-if delay ~= '' then call('HSET', H, 'delay', delay) end
-if until_ ~= '' and tonumber(until_) > tonumber(call('HGET', H, 'allowed') or '-inf') then
-  call('HSET', H, 'allowed', until_)
-  settle(host, clock())
-end
+local name, delay, until_ = ARGV[3], ARGV[4], ARGV[5]
+local h = touch(name)
+if delay ~= '' then h[PAUSE] = tonumber(delay) end
+if until_ ~= '' then h[ALLOWED] = math.max(h[ALLOWED], tonumber(until_)) end
+finish(clock())
 """,
     when_full=True,
 )
@@ -377,9 +449,10 @@ NEXT_TIME = _script(
 local worker, now = ARGV[3], tonumber(ARGV[4])
 clock(now)
 wake(now)
+finish(now)
 -- What other workers have under way may bring links, or free a host, and nobody will tell us.
-local others = meta('leased') > call('SCARD', P .. 'leases:' .. worker)
-if meta('queued') <= 0 and not others then return nil end
+local others = meta.leased > call('SCARD', P .. 'leases:' .. worker)
+if meta.queued <= 0 and not others then return nil end
 if call('ZCARD', P .. 'ready') > 0 or call('ZCARD', P .. 'ready:' .. worker) > 0 then
   return text(now)
 end
@@ -398,30 +471,46 @@ BEAT = _script(
 local worker, lease = ARGV[3], tonumber(ARGV[4])
 local t = call('TIME')
 local now = tonumber(t[1]) + tonumber(t[2]) / 1000000
-if worker ~= '' then call('ZADD', P .. 'workers', text(now), worker) end
-for _, dead in ipairs(call('ZRANGEBYSCORE', P .. 'workers', '-inf', text(now - lease))) do
+if worker ~= '' then call('ZADD', P .. 'workers', now, worker) end
+for _, dead in ipairs(call('ZRANGEBYSCORE', P .. 'workers', '-inf', now - lease)) do
   leave(dead)
 end
+finish(clock())
 return call('ZCARD', P .. 'workers')
 """,
     when_full=True,
 )
 
-LEAVE = _script("leave(ARGV[3])", when_full=True)
+SIZES = _script(
+    r"""
+local adds, drops = {}, {}
+for _, name in ipairs(call('SPOP', P .. 'resized', 1000)) do
+  local size = call('ZCARD', P .. 'q:' .. name)
+  if size > 0 then add(adds, 1, size, name) else add(drops, 1, name) end
+end
+many('ZADD', P .. 'sizes', adds[1] or {})
+many('ZREM', P .. 'sizes', drops[1] or {})
+return call('SCARD', P .. 'resized')
+""",
+    when_full=True,
+)
+
+LEAVE = _script("leave(ARGV[3])\nfinish(clock())", when_full=True)
 
 SHARE = _script(
     r"""
-local version = call('HINCRBY', P .. 'meta', 'version', 1)
+count('version', 1)
 call('HSET', P .. 'shared', ARGV[3], ARGV[4])
-call('ZADD', P .. 'shared:at', version, ARGV[3])
-return version
+call('ZADD', P .. 'shared:at', meta.version, ARGV[3])
+finish(clock())
+return meta.version
 """,
     when_full=False,
 )
 
 SHARED = _script(
     r"""
-local answer = {meta('version')}
+local answer = {meta.version}
 for _, kind in ipairs(call('ZRANGEBYSCORE', P .. 'shared:at', '(' .. ARGV[3], '+inf')) do
   answer[#answer + 1] = kind
   answer[#answer + 1] = call('HGET', P .. 'shared', kind)

@@ -112,19 +112,43 @@ def insert_pairs(connection: Connection, table: Table, pairs: Sequence[tuple[int
     A page has some sixty of them; tuples straight to the driver take a third of the time that
     SQLAlchemy needs for as many dictionaries.
     """
-    if pairs:
-        mark = "%s" if connection.dialect.name == "postgresql" else "?"
-        statement = f"INSERT INTO {table.name} VALUES ({mark}, {mark})"
-        connection.exec_driver_sql(statement, list(pairs))
+    _with_pairs(
+        connection,
+        pairs,
+        f"INSERT INTO {table.name} VALUES (?, ?)",
+        f"INSERT INTO {table.name} SELECT * FROM {_COLUMNS}",
+    )
 
 
 def delete_pairs(connection: Connection, table: Table, pairs: Sequence[tuple[int, int]]) -> None:
     """Delete rows of a table that has two numbers."""
-    if pairs:
-        mark = "%s" if connection.dialect.name == "postgresql" else "?"
-        first, second = (column.name for column in table.columns)
-        statement = f"DELETE FROM {table.name} WHERE {first} = {mark} AND {second} = {mark}"
-        connection.exec_driver_sql(statement, list(pairs))
+    one, two = (column.name for column in table.columns)
+    _with_pairs(
+        connection,
+        pairs,
+        f"DELETE FROM {table.name} WHERE {one} = ? AND {two} = ?",
+        f"DELETE FROM {table.name} USING {_COLUMNS} AS gone (one, two)"
+        f" WHERE {one} = gone.one AND {two} = gone.two",
+    )
+
+
+_COLUMNS = "unnest(CAST(%s AS bigint[]), CAST(%s AS bigint[]))"
+
+
+def _with_pairs(
+    connection: Connection, pairs: Sequence[tuple[int, int]], sqlite: str, postgresql: str
+) -> None:
+    """Run the statement once a pair, or on PostgreSQL once with both columns as one value each.
+
+    That takes a fifth of the time there, at both ends: a statement a pair is a message a pair.
+    """
+    if not pairs:
+        return
+    if connection.dialect.name == "postgresql":
+        columns = [",".join(map(str, column)) for column in zip(*pairs, strict=True)]
+        connection.exec_driver_sql(postgresql, tuple(f"{{{column}}}" for column in columns))
+    else:
+        connection.exec_driver_sql(sqlite, list(pairs))
 
 
 def open_engine(url: str) -> Engine:
@@ -133,12 +157,25 @@ def open_engine(url: str) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         return _sqlite(parsed)
     try:
-        return create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+        engine = create_engine(parsed, pool_pre_ping=True, connect_args={"connect_timeout": 10})
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"The repository {shown(parsed)} needs the Python package {error.name!r}:"
             " pip install 'treasure-crawler[postgresql]'."
         ) from None
+    event.listen(engine, "connect", _compress_fast)
+    return engine
+
+
+def _compress_fast(connection: Any, _record: Any) -> None:
+    """Let PostgreSQL pack long values with lz4 where it can; its own way is most of a write."""
+    cursor = connection.cursor()
+    cursor.execute(
+        "SELECT set_config(name, 'lz4', false) FROM pg_settings"
+        " WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)"
+    )
+    cursor.close()
+    connection.commit()
 
 
 def parse(url: str) -> URL:
