@@ -70,6 +70,13 @@ def fetch_body(url: str, policy: AddressPolicy | None = None, *, contact: str = 
     raise FetchError(f"{url} redirects more than {MAX_HOPS} times.")
 
 
+def fetch_robots(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> bytes:
+    """Return the robots.txt of the host of *url*; empty when there is none to be had."""
+    agent = with_contact(AGENT, contact)
+    response, body = _get(join(url, "/robots.txt"), policy or AddressPolicy(), agent)
+    return body if response.status == 200 else b""
+
+
 def _get(url: str, policy: AddressPolicy, agent: str) -> tuple[http.client.HTTPResponse, bytes]:
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -132,10 +139,3 @@ def _body(response: http.client.HTTPResponse, url: str) -> bytes:
     if len(raw) > MAX_BYTES:
         raise FetchError(f"{url} is larger than {MAX_BYTES:,} bytes.")
     return raw
-
-
-def fetch_robots(url: str, policy: AddressPolicy | None = None, *, contact: str = "") -> str:
-    """Return the robots.txt of the host of *url*; empty when there is none to be had."""
-    agent = with_contact(AGENT, contact)
-    response, body = _get(join(url, "/robots.txt"), policy or AddressPolicy(), agent)
-    return body.decode("utf-8", "replace") if response.status == 200 else ""

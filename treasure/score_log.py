@@ -245,46 +245,57 @@ def history(path: Path, url: str) -> list[LinkEvent]:
 
 
 def _events(block: Block, key: int) -> Iterator[LinkEvent]:
-    rows = np.flatnonzero(np.frombuffer(block.keys, np.int64) == key)
-    if rows.size:
-        page_of = np.frombuffer(block.page_of, np.int32)
-        scores = np.frombuffer(block.scores, np.float32)
-        anchors = block.anchors.split(_SEPARATOR)
-        nodes = np.frombuffer(block.nodes, np.int32)
-        for row in rows.tolist():
-            place = int(page_of[row])
-            url, relevance, then, _ = block.pages[place]
-            yield LinkEvent(
-                "scored",
-                then,
-                url,
-                round(float(scores[row]), 6),
-                relevance,
-                anchors[row],
-                int(nodes[row]) if nodes.size else -1,
-                features=_features(block, place, key),
-            )
-    changed = np.frombuffer(block.changed_keys, np.int64)
-    for row in np.flatnonzero(changed == key).tolist():
-        url, _, then, _ = block.pages[int(np.frombuffer(block.changed_page_of, np.int32)[row])]
-        score = float(np.frombuffer(block.changed_scores, np.float32)[row])
-        yield LinkEvent("changed", then, url, round(score, 6))
-    refused = np.frombuffer(block.refused_keys, np.int64)
-    for row in np.flatnonzero(refused == key).tolist():
-        url, relevance, then, _ = block.pages[
-            int(np.frombuffer(block.refused_page_of, np.int32)[row])
-        ]
-        nofollow = bool(np.frombuffer(block.refused_nofollow, np.bool_)[row])
-        yield LinkEvent("refused", then, url, 0.0, relevance, rule="nofollow" if nofollow else "")
+    yield from _scored(block, key)
+    yield from _changed(block, key)
+    yield from _refused(block, key)
     for taken, score, ageing, explored, passed_over, then in block.taken:
         if taken == key:
             details = {"ageing": ageing, "explored": explored, "passed_over": passed_over}
             yield LinkEvent("taken", then, "", score, details=details)
     for taken, then, told in block.explained:
         if taken == key:
-            yield LinkEvent(
-                "explained", then, "", details={"explanation": msgspec.json.decode(told)}
-            )
+            explained = {"explanation": msgspec.json.decode(told)}
+            yield LinkEvent("explained", then, "", details=explained)
+
+
+def _scored(block: Block, key: int) -> Iterator[LinkEvent]:
+    rows = np.flatnonzero(np.frombuffer(block.keys, np.int64) == key)
+    if not rows.size:
+        return
+    page_of = np.frombuffer(block.page_of, np.int32)
+    scores = np.frombuffer(block.scores, np.float32)
+    anchors = block.anchors.split(_SEPARATOR)
+    nodes = np.frombuffer(block.nodes, np.int32)
+    for row in rows.tolist():
+        place = int(page_of[row])
+        url, relevance, then, _ = block.pages[place]
+        yield LinkEvent(
+            "scored",
+            then,
+            url,
+            round(float(scores[row]), 6),
+            relevance,
+            anchors[row],
+            int(nodes[row]) if nodes.size else -1,
+            features=_features(block, place, key),
+        )
+
+
+def _changed(block: Block, key: int) -> Iterator[LinkEvent]:
+    page_of = np.frombuffer(block.changed_page_of, np.int32)
+    scores = np.frombuffer(block.changed_scores, np.float32)
+    for row in np.flatnonzero(np.frombuffer(block.changed_keys, np.int64) == key).tolist():
+        url, _, then, _ = block.pages[page_of[row]]
+        yield LinkEvent("changed", then, url, round(float(scores[row]), 6))
+
+
+def _refused(block: Block, key: int) -> Iterator[LinkEvent]:
+    page_of = np.frombuffer(block.refused_page_of, np.int32)
+    nofollow = np.frombuffer(block.refused_nofollow, np.bool_)
+    for row in np.flatnonzero(np.frombuffer(block.refused_keys, np.int64) == key).tolist():
+        url, relevance, then, _ = block.pages[page_of[row]]
+        rule = "nofollow" if nofollow[row] else ""
+        yield LinkEvent("refused", then, url, 0.0, relevance, rule=rule)
 
 
 def _features(block: Block, place: int, key: int) -> dict[str, tuple[float, float]]:

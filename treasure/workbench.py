@@ -33,7 +33,7 @@ from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
 from treasure.speed import parse_windows
 from treasure.strategies import make_strategy
-from treasure.strategies.base import Brief
+from treasure.strategies.base import Brief, Strategy
 from treasure.tgraph.graph import TGraph
 from treasure.tgraph.store import STATE_GRAPH
 from treasure.tgraph.watchdog import Watchdog
@@ -305,22 +305,27 @@ def _decisions(
     strategy = make_strategy(config.strategy, brief)
     missing = sorted(want for want in strategy.wants if not getattr(brief, want))
     for part, kind in ((judge, STATE_JUDGE), (strategy, STATE_STRATEGY)):
-        state = store.load_state(job, kind)
-        if state:
-            try:
-                part.restore(state)
-            except (ValueError, KeyError, TypeError, IndexError) as error:
-                raise JobError(
-                    f"What the {kind} of job {job} had learned was kept by another version of"
-                    f" Treasure ({type(error).__name__}: {error}). Go on with that version, or"
-                    " start a new job."
-                ) from None
+        _restore(part, kind, job, store)
     watchdog = None
     if config.tgraph_watchdog:
         # A larger graph that was given keeps its size.
         watchdog = Watchdog(graph, max_nodes=max(config.tgraph_max_nodes, len(graph)))
     observers = [watchdog] if watchdog is not None else []
     return Crawl(judge, strategy, observers), watchdog, missing
+
+
+def _restore(part: Judge | Strategy, kind: str, job: str, store: Store) -> None:
+    """Let *part* go on from what it had learned in this job."""
+    state = store.load_state(job, kind)
+    if not state:
+        return
+    try:
+        part.restore(state)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise JobError(
+            f"What the {kind} of job {job} had learned was kept by another version of Treasure"
+            f" ({type(error).__name__}: {error}). Go on with that version, or start a new job."
+        ) from None
 
 
 def _graph(config: TreasureConfig, job: str, topic: Topic, store: Store) -> TGraph:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from treasure.cli import assignments
 
 if TYPE_CHECKING:
-    from treasure.evaluation.trial import Trial
+    from treasure.evaluation.trial import Result, Trial
+    from treasure.evaluation.virtual_web import WebTopic
 
 DEFAULT_STRATEGIES = "treasure,best-first,link-context,shark-search,breadth-first"
 
@@ -47,41 +48,47 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, write."""
-    from treasure.errors import ConfigError
-    from treasure.evaluation import report
-    from treasure.evaluation.compare import compare, results_file
-    from treasure.evaluation.trial import chosen_topics, seeds_of
+    from treasure.evaluation.trial import chosen_topics
     from treasure.evaluation.virtual_web import VirtualWeb, read_web_topics
 
-    web_path, topics_path = Path(args.web), Path(args.topics)
-    web = VirtualWeb.open(web_path)
+    web = VirtualWeb.open(args.web)
     if web.damaged_bytes:
         print(
-            f"{web.damaged_bytes} bytes of {web_path} cannot be read; measured on the"
+            f"{web.damaged_bytes} bytes of {args.web} cannot be read; measured on the"
             f" {len(web)} URLs that can.",
             file=sys.stderr,
         )
-    topics = chosen_topics(read_web_topics(topics_path), args.topic)
+    topics = chosen_topics(read_web_topics(args.topics), args.topic)
     trials = _trials(args, [topic.name for topic in topics])
-    for topic in topics:  # before all pages are read, which may take minutes
-        seeds_of(web, topic, args.seeds)
     _prepare_outputs(args)
+    results = _measured(args, topics, trials)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    _write(args, results)
+    return 0
+
+
+def _measured(
+    args: argparse.Namespace, topics: list[WebTopic], trials: list[Trial]
+) -> list[Result]:
+    web, topics_file = Path(args.web), Path(args.topics)
     if args.engine == "scrapy":
         from treasure.evaluation.scrapy_engine import compare_with_scrapy
 
-        if args.background:
-            raise ConfigError("--engine scrapy cannot be given --background; a crawl has none.")
-        results = compare_with_scrapy(web_path, topics, trials, _progress)
-    else:
-        kept = results_file(web_path, topics_path)
-        if args.anew:
-            kept.unlink(missing_ok=True)
-        results = compare(
-            web_path, topics_path, trials, kept=kept, processes=args.processes, progress=_progress
-        )
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-    command = "treasure " + shlex.join(sys.argv[1:])
+        return compare_with_scrapy(web, topics, trials, _progress)
+    from treasure.evaluation.compare import compare, results_file
+
+    kept = results_file(web, topics_file)
+    if args.anew:
+        kept.unlink(missing_ok=True)
+    return compare(
+        web, topics_file, trials, kept=kept, processes=args.processes, progress=_progress
+    )
+
+
+def _write(args: argparse.Namespace, results: list[Result]) -> None:
+    from treasure.evaluation import report
+
     inputs = {key: value for key, value in vars(args).items() if key not in {"run", "command"}}
     if args.json == "-":
         sys.stdout.write(report.as_json(results, inputs).decode() + "\n")
@@ -90,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             Path(args.json).write_bytes(report.as_json(results, inputs))
     if args.report:
+        command = "treasure " + shlex.join(sys.argv[1:])
         print(f"Curves: {report.write_html(results, Path(args.report), command)}", file=sys.stderr)
-    return 0
 
 
 def _prepare_outputs(args: argparse.Namespace) -> None:
@@ -123,6 +130,8 @@ def _trials(args: argparse.Namespace, topics: list[str]) -> list[Trial]:
             raise ConfigError(f"The strategy {name!r} needs --{' and --'.join(lacking)}.")
     if args.repeats < 1:
         raise ConfigError(f"--repeats must be at least 1. Got {args.repeats} instead.")
+    if args.engine == "scrapy" and args.background:
+        raise ConfigError("--engine scrapy cannot be given --background; a crawl has none.")
     for limit, what in ((10, "examples"), (100, "background")):
         if not 0 <= getattr(args, what) <= limit:
             raise ConfigError(

@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from treasure.evaluation.archived import Response
-    from treasure.evaluation.virtual_web import WebTopic
+    from treasure.evaluation.virtual_web import VirtualWeb, WebTopic
 
 DEMO_FOLDER = "data/runs/demo"
 
@@ -141,12 +141,10 @@ def _read_sources(args: argparse.Namespace) -> tuple[list[Response], list[WebTop
 
 def _serve(args: argparse.Namespace) -> int:
     import asyncio
-    import signal
 
     from treasure.errors import ConfigError
     from treasure.evaluation.virtual_web import VirtualWeb
     from treasure.evaluation.web_info import locate
-    from treasure.evaluation.web_server import WebServer
 
     web = VirtualWeb.open(locate(args.web)[0])
     if not 0 <= args.port <= 65535:
@@ -155,41 +153,48 @@ def _serve(args: argparse.Namespace) -> int:
         log = Path(args.log).open("a", 1, encoding="utf-8") if args.log else None  # noqa: SIM115
     except OSError as error:
         raise ConfigError(f"The log {args.log} cannot be written: {error.strerror}.") from None
+    try:
+        asyncio.run(_serve_until_stopped(args, web, log))
+    finally:
+        if log is not None:
+            log.close()
+    return 0
+
+
+async def _serve_until_stopped(
+    args: argparse.Namespace, web: VirtualWeb, log: TextIO | None
+) -> None:
+    import asyncio
+    import signal
+
+    from treasure.errors import ConfigError
+    from treasure.evaluation.web_server import WebServer
 
     def note(url: str, status: int) -> None:
         if log is not None:
             log.write(json.dumps({"url": url, "status": status}) + "\n")
 
-    async def serve() -> None:
-        server = WebServer(web, note)
-        try:
-            port = await server.start(port=args.port)
-        except OSError as error:
-            raise ConfigError(
-                f"Port {args.port} cannot be used: {error.strerror}. Give another with --port."
-            ) from None
-        proxy = f"http://127.0.0.1:{port}"
-        answer = {"proxy": proxy, "responses": len(web)}
-        _answer(
-            args,
-            answer,
-            f"{len(web):,} responses at {proxy} (a forward proxy; Ctrl-C ends it). For example:\n"
-            f"  curl -x {proxy} {next(web.urls())}\n"
-            f"  http_proxy={proxy} scrapy crawl treasure -a topic=... -a seeds=...",
-        )
-        sys.stdout.flush()
-        stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        await stopped.wait()
-        await server.stop()
-
+    server = WebServer(web, note)
     try:
-        asyncio.run(serve())
-    finally:
-        if log is not None:
-            log.close()
-    return 0
+        port = await server.start(port=args.port)
+    except OSError as error:
+        raise ConfigError(
+            f"Port {args.port} cannot be used: {error.strerror}. Give another with --port."
+        ) from None
+    proxy = f"http://127.0.0.1:{port}"
+    _answer(
+        args,
+        {"proxy": proxy, "responses": len(web)},
+        f"{len(web):,} responses at {proxy} (a forward proxy; Ctrl-C ends it). For example:\n"
+        f"  curl -x {proxy} {next(web.urls())}\n"
+        f"  http_proxy={proxy} scrapy crawl treasure -a topic=... -a seeds=...",
+    )
+    sys.stdout.flush()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    await stopped.wait()
+    await server.stop()
 
 
 def _demo(args: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ Crawls whose order must be the same every run fit where they stand.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -53,6 +54,8 @@ from treasure.topics import Topic
 
 if TYPE_CHECKING:
     from treasure.ddc.weighted import WeightedGalaxy
+
+logger = logging.getLogger(__name__)
 
 REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
@@ -119,9 +122,12 @@ class Judge:
         """What people said during the crawl: the topic's place or -1, and the text."""
         by_topic = examples if isinstance(examples, Mapping) else {t.name: examples for t in topics}
         self._examples = [
-            [self._count(page) for page in by_topic.get(topic.name, ())] for topic in topics
+            [self._count(page) for page in self._telling(by_topic.get(topic.name, ()), "example")]
+            for topic in topics
         ]
-        self._negatives = [self._count(page) for page in negatives]
+        self._negatives = [
+            self._count(page) for page in self._telling(negatives, "negative example")
+        ]
         for page in background:
             self._collect(self._count(page))
         self._fitted: list[PageModel] = []
@@ -143,8 +149,9 @@ class Judge:
         """Take in what a person says of *page*: from now on it is an example, or a negative one."""
         before = self.verdict(page)
         best = next((i for i, t in enumerate(self.topics) if t.name == before.topic), 0)
-        self._label(best if on_topic else -1, page_document(page))
-        self._renew()
+        if self._telling([page], "labelled page"):
+            self._label(best if on_topic else -1, page_document(page))
+            self._renew()
         verdict = replace(
             before, relevance=float(on_topic), on_topic=on_topic, unsure=False, reason="labelled"
         )
@@ -328,9 +335,7 @@ class Judge:
         if language:
             reason = f"language {language}"
             return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
-        length = sum(
-            stop - start for _, (start, stop), _, boilerplate, _ in page.blocks if not boilerplate
-        )
+        length = _own_words(page)
         if length < self.min_words:
             reason = f"only {length} words to judge by"
             return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)
@@ -345,6 +350,27 @@ class Judge:
             return ""
         language = page.language or guess(page.words)
         return language if language and language not in self.languages else ""
+
+    def _telling(self, pages: Sequence[Page], what: str) -> list[Page]:
+        """Return those of *pages* that can be learned from.
+
+        Of mere frames, redirects and shells of scripts all pages have something.
+        """
+        telling = []
+        for page in pages:
+            words = _own_words(page)
+            if words >= self.min_words:
+                telling.append(page)
+            else:
+                logger.warning(
+                    "Nothing is learned from the %s %s: it has %d words of its own, and %d are"
+                    " needed.",
+                    what,
+                    page.url,
+                    words,
+                    self.min_words,
+                )
+        return telling
 
     def _label(self, label: int, text: Document) -> None:
         self._labelled.append((label, text))
@@ -372,6 +398,13 @@ def _best(values: Sequence[Floats]) -> Floats:
         return values[0]
     best: Floats = np.max(values, axis=0)
     return best
+
+
+def _own_words(page: Page) -> int:
+    """Return how many words stand outside of navigation."""
+    return sum(
+        stop - start for _, (start, stop), _, boilerplate, _ in page.blocks if not boilerplate
+    )
 
 
 def page_document(page: Page) -> Document:

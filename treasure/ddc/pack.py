@@ -31,6 +31,9 @@ LEAST = 0.1
 _FURTHER_WORDS = 0.25
 """Words of a phrase seldom come independently: beside the rarest, each adds a quarter."""
 
+_Stems = tuple[str, ...]
+"""A term, as it is found in texts."""
+
 
 def pack_folder(folder: Path) -> bytes:
     """Return the packed lexicon of the text in *folder* (``data/ddc`` of a checkout)."""
@@ -55,23 +58,7 @@ def information(stems: Sequence[str], background: Background) -> float:
 
 def pack(classes: Iterable[DeweyClass], background: Background, meta: Mapping[str, str]) -> bytes:
     """Return *classes* as a packed lexicon."""
-    names: dict[str, str] = {}
-    surfaces: dict[tuple[str, ...], str] = {}
-    found: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
-    for entry in classes:
-        names.setdefault(entry.number, entry.name)
-        for place, term in enumerate(entry.terms):
-            stems = stems_of(term)
-            if stems:
-                surfaces.setdefault(stems, term)
-                found[stems].setdefault(entry.number, place)
-    if not found:
-        raise LexiconError(
-            "There is no term in the lexicon. Expected 'number | name | term; term'."
-        )
-    for number in list(names):  # every three-digit class has a place, named or not
-        names.setdefault(normal(class_of(number)), "")
-
+    names, surfaces, found = _gathered(classes)
     numbers = sorted(names, key=digits)
     number_at = {number: at for at, number in enumerate(numbers)}
     vocabulary = sorted({stem for term in found for stem in term} | set(background.stems))
@@ -79,20 +66,10 @@ def pack(classes: Iterable[DeweyClass], background: Background, meta: Mapping[st
     terms = sorted(found)
     sequences = [[stem_at[stem] for stem in term] for term in terms]
     dots = [sorted((number_at[n], place) for n, place in found[term].items()) for term in terms]
-    postings = sp.csr_matrix(
-        (
-            [1.0 / len(row) for row in dots for _ in row],
-            (
-                [at for at, row in enumerate(dots) for _ in row],
-                [number for row in dots for number, _ in row],
-            ),
-        ),
-        shape=(len(terms), len(numbers)),
-    )
     faint = faint_dots(
         vocabulary,
         sequences,
-        postings,
+        _postings(dots, len(numbers)),
         numbers,
         np.array([information((stem,), background) for stem in vocabulary]),
         background,
@@ -113,6 +90,37 @@ def pack(classes: Iterable[DeweyClass], background: Background, meta: Mapping[st
         "faint_weight": faint.data.astype(np.float16),
     }
     return dump(arrays, {**meta, "classes": len(numbers), "terms": len(terms)})
+
+
+def _gathered(
+    classes: Iterable[DeweyClass],
+) -> tuple[dict[str, str], dict[_Stems, str], dict[_Stems, dict[str, int]]]:
+    """Return names by number; spellings by term; and of each term its numbers, with its place."""
+    names: dict[str, str] = {}
+    surfaces: dict[_Stems, str] = {}
+    found: dict[_Stems, dict[str, int]] = defaultdict(dict)
+    for entry in classes:
+        names.setdefault(entry.number, entry.name)
+        for place, term in enumerate(entry.terms):
+            stems = stems_of(term)
+            if stems:
+                surfaces.setdefault(stems, term)
+                found[stems].setdefault(entry.number, place)
+    if not found:
+        raise LexiconError(
+            "There is no term in the lexicon. Expected 'number | name | term; term'."
+        )
+    for number in list(names):  # every three-digit class has a place, named or not
+        names.setdefault(normal(class_of(number)), "")
+    return names, surfaces, found
+
+
+def _postings(dots: Sequence[Sequence[tuple[int, int]]], numbers: int) -> sp.csr_matrix:
+    """Return terms x numbers: a term is shared alike among its numbers."""
+    shares = [1.0 / len(row) for row in dots for _ in row]
+    terms = [at for at, row in enumerate(dots) for _ in row]
+    columns = [number for row in dots for number, _ in row]
+    return sp.csr_matrix((shares, (terms, columns)), shape=(len(dots), numbers))
 
 
 def _starts(sizes: Iterable[int]) -> NDArray[np.int32]:

@@ -270,18 +270,25 @@ def fit(
         left_out[: len(positives)], left_out[len(positives) :], weights[len(positives) :]
     )
     direction = learned[:-1] + PRIOR_SCALE * learned[-1] * prior
-    # Log-odds of both opinions, averaged; their scores are linear, so one vector holds the sum.
-    # A prior that does not recognise the examples has no say.
     raw = rows[: len(positives)] @ prior
     recognised = float(np.mean(sigmoid(PRIOR_SLOPE * (raw - PRIOR_CENTRE))))
+    return _joined(PageModel(direction, idf, unseen, centre, slope), prior, recognised)
+
+
+def _joined(model: PageModel, prior: Floats, recognised: float) -> PageModel:
+    """Return a model whose log-odds are the mean of those of *model* and of the prior.
+
+    Their scores are linear, so one vector holds the sum. A prior that does not recognise the
+    examples has no say.
+    """
     share = (1.0 - LEARNED) * recognised
-    own, prior_slope = (1.0 - share) * slope, share * PRIOR_SLOPE
+    own, prior_slope = (1.0 - share) * model.slope, share * PRIOR_SLOPE
     total = own + prior_slope
     return PageModel(
-        (own * direction + prior_slope * prior) / total,
-        idf,
-        unseen,
-        (own * centre + prior_slope * PRIOR_CENTRE) / total,
+        (own * model.weights + prior_slope * prior) / total,
+        model.idf,
+        model.unseen,
+        (own * model.centre + prior_slope * PRIOR_CENTRE) / total,
         total,
     )
 

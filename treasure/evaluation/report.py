@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from statistics import fmean
@@ -107,26 +107,28 @@ def write_html(results: Sequence[Result], folder: Path, command: str) -> Path:
     for topic in topics:
         runs = [result for result in results if result.trial.topic == topic]
         parts.append(f"<h2>{escape(topic)}</h2>")
-        parts.append(_figure("targets found", runs, colours, recall=False))
-        parts.append(_figure("harvest rate", runs, colours, recall=None))
-        parts.append(_figure("target recall", runs, colours, recall=True))
+        parts += [_figure(title, runs, colours) for title in _MEASURES]
     path = folder / "index.html"
     path.write_text("\n".join(parts) + "\n", encoding="utf-8")
     return path
 
 
-def _figure(
-    title: str, runs: Sequence[Result], colours: dict[str, str], *, recall: bool | None
-) -> str:
-    """Return one plot; *recall* True divides by the targets, None by the pages so far."""
+_MEASURES: dict[str, Callable[[int, int, int], float]] = {
+    "targets found": lambda hits, _page, _targets: float(hits),
+    "harvest rate": lambda hits, page, _targets: hits / page,
+    "target recall": lambda hits, _page, targets: hits / targets,
+}
+"""What is plotted of each topic: from hits, pages so far, and targets."""
+
+
+def _figure(title: str, runs: Sequence[Result], colours: dict[str, str]) -> str:
+    """Return the plot of one of ``_MEASURES``: the oracle, and the first run of each strategy."""
     width, height, left = 320, 220, 40
-    curves: list[tuple[str, list[float]]] = [("#999999", _scaled(runs[0], oracle=True, by=recall))]
     first: dict[str, Result] = {}
     for run in runs:
         first.setdefault(run.trial.strategy, run)
-    curves += [
-        (colours[name], _scaled(run, oracle=False, by=recall)) for name, run in first.items()
-    ]
+    curves = [("#999999", _curve(title, runs[0].oracle, runs[0].targets))]
+    curves += [(colours[name], _curve(title, r.curve, r.targets)) for name, r in first.items()]
     pages = max(len(values) for _, values in curves)
     top = max((max(values, default=0.0) for _, values in curves), default=1.0) or 1.0
     lines = [
@@ -138,7 +140,7 @@ def _figure(
         + '"/>'
         for colour, values in curves
     ]
-    label = f"{top:.0f}" if recall is False else f"{top:.2f}"
+    label = f"{top:.0f}" if title == "targets found" else f"{top:.2f}"
     return (
         f'<figure><figcaption>{title}</figcaption><svg width="{width}" height="{height + 18}"'
         f' role="img" aria-label="{title}">{"".join(lines)}'
@@ -148,11 +150,9 @@ def _figure(
     )
 
 
-def _scaled(run: Result, *, oracle: bool, by: bool | None) -> list[float]:
-    hits = run.oracle if oracle else run.curve
-    if by is None:
-        return [value / page for page, value in enumerate(hits, 1)]
-    return [value / run.targets if by else float(value) for value in hits]
+def _curve(title: str, hits: Sequence[int], targets: int) -> list[float]:
+    measure = _MEASURES[title]
+    return [measure(found, page, targets) for page, found in enumerate(hits, 1)]
 
 
 def _thinned(values: Sequence[float], most: int = 160) -> list[tuple[int, float]]:

@@ -16,6 +16,7 @@ from treasure.crawl import SEED_SCORE, Crawl
 from treasure.evaluation.parsed_web import ParsedWeb
 from treasure.frontier.base import Entry, Lease, Policy
 from treasure.frontier.memory import MemoryFrontier
+from treasure.pages import Page
 from treasure.urls import canonical, is_respelt, url_key
 
 MAX_HOPS = 5
@@ -44,10 +45,7 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
     admission = Admission(obey_nofollow=False)
     frontier.push([Entry(canonical(seed), SEED_SCORE) for seed in seeds])
     spent = 0
-    while spent < budget:
-        lease = frontier.take(0.0)
-        if lease is None:
-            return
+    while spent < budget and (lease := frontier.take(0.0)) is not None:
         crawl.strategy.taken(lease.entry.url)
         answer = web.answer(lease.entry.url)
         frontier.landed(lease.key, 0.0)
@@ -55,41 +53,43 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
             frontier.push([_redirected(lease, answer.location)])
         elif answer.page is None:
             spent += 1
-            started = time.process_time()
-            frontier.rescore(crawl.failed(_origin(lease)))
-            cpu = time.process_time() - started
-            entry = lease.entry
-            yield Fetch(entry.url, False, 0.0, False, lease.score, entry.referrer, cpu)
+            yield _failed(crawl, frontier, lease)
         else:
-            given = lease.key in crawl.given
-            spent += not given
-            started = time.process_time()
-            page = answer.page
-            links = admission.admit(page, page.links, lease)
-            decision = crawl.arrived(
-                _origin(lease), page, links, depth=lease.entry.depth, score=lease.score
-            )
-            cpu = time.process_time() - started
-            best: dict[str, float] = {}
-            for link, score in zip(decision.links, decision.scores, strict=True):
-                best[link.url] = max(score, best.get(link.url, 0.0))
-            depth = lease.entry.depth + 1
-            frontier.push([Entry(url, score, depth, page.url) for url, score in best.items()])
-            frontier.rescore(decision.rescored)
-            verdict = decision.verdict
-            if not given:
-                yield Fetch(
-                    page.url,
-                    True,
-                    verdict.relevance,
-                    verdict.on_topic,
-                    lease.score,
-                    lease.entry.referrer,
-                    cpu,
-                )
+            fetch = _arrived(crawl, frontier, admission, lease, answer.page)
+            if lease.key not in crawl.given:
+                spent += 1
+                yield fetch
         frontier.acknowledge([lease.key])
         if answer.page is not None and is_respelt(lease.entry.url, answer.page.canonical):
             frontier.acknowledge([url_key(answer.page.canonical)])
+
+
+def _failed(crawl: Crawl, frontier: MemoryFrontier, lease: Lease) -> Fetch:
+    """Let the crawl hear that a link led nowhere."""
+    started = time.process_time()
+    frontier.rescore(crawl.failed(_origin(lease)))
+    cpu = time.process_time() - started
+    return Fetch(lease.entry.url, False, 0.0, False, lease.score, lease.entry.referrer, cpu)
+
+
+def _arrived(
+    crawl: Crawl, frontier: MemoryFrontier, admission: Admission, lease: Lease, page: Page
+) -> Fetch:
+    """Have the crawl decide about *page*, and queue its links by their best scores."""
+    entry = lease.entry
+    started = time.process_time()
+    links = admission.admit(page, page.links, lease)
+    decision = crawl.arrived(_origin(lease), page, links, depth=entry.depth, score=lease.score)
+    cpu = time.process_time() - started
+    best: dict[str, float] = {}
+    for link, score in zip(decision.links, decision.scores, strict=True):
+        best[link.url] = max(score, best.get(link.url, 0.0))
+    frontier.push([Entry(url, score, entry.depth + 1, page.url) for url, score in best.items()])
+    frontier.rescore(decision.rescored)
+    verdict = decision.verdict
+    return Fetch(
+        page.url, True, verdict.relevance, verdict.on_topic, lease.score, entry.referrer, cpu
+    )
 
 
 def _origin(lease: Lease) -> str:

@@ -15,11 +15,10 @@ from urllib.parse import quote, unquote
 from treasure.errors import GraphError, UnreadablePageError
 from treasure.extract import read_page
 from treasure.pages import Page
+from treasure.robots import FORBIDDEN, Rules, parse
 from treasure.urls import canonical, host_of
 
 if TYPE_CHECKING:
-    from protego import Protego
-
     from treasure.addresses import AddressPolicy
     from treasure.repository.store import Store
 
@@ -147,7 +146,7 @@ class LiveWeb:
         self._policy = policy
         self._delay = delay_seconds
         self._sleep = sleep
-        self._rules: dict[str, Protego | None] = {}
+        self._rules: dict[str, Rules] = {}
         self._next: dict[str, float] = {}
         self.refused: list[str] = []
         """What could not be had, and why."""
@@ -158,30 +157,27 @@ class LiveWeb:
 
         try:
             rules = self._robots(url)
-            if rules is not None and not rules.can_fetch(url, "treasure"):
-                self.refused.append(f"{url}: robots.txt forbids it")
+            if not rules.allows(url):
+                self.refused.append(f"{url}: {FORBIDDEN}")
                 return None
-            self._pause(url, rules)
+            self._pause(url, rules.delay)
             return fetch_page(url, self._policy, contact=self._contact)
         except (FetchError, UnreadablePageError) as error:
             self.refused.append(str(error))
             return None
 
-    def _robots(self, url: str) -> Protego | None:
-        from protego import Protego
-
+    def _robots(self, url: str) -> Rules:
         from treasure.fetch import fetch_robots
 
         host = host_of(canonical(url))
         if host not in self._rules:
-            self._pause(url, None)
-            text = fetch_robots(url, self._policy, contact=self._contact)
-            self._rules[host] = Protego.parse(text) if text else None
+            self._pause(url)
+            body = fetch_robots(url, self._policy, contact=self._contact)
+            self._rules[host] = Rules(parse(body), "treasure")
         return self._rules[host]
 
-    def _pause(self, url: str, rules: Protego | None) -> None:
+    def _pause(self, url: str, asked: float = 0.0) -> None:
+        """Wait until the host may be asked; the next time after our delay, or what it asks for."""
         host = host_of(canonical(url))
-        asked = rules.crawl_delay("treasure") if rules is not None else None
-        now = time.monotonic()
-        self._sleep(max(0.0, self._next.get(host, 0.0) - now))
-        self._next[host] = time.monotonic() + max(self._delay, float(asked or 0.0))
+        self._sleep(max(0.0, self._next.get(host, 0.0) - time.monotonic()))
+        self._next[host] = time.monotonic() + max(self._delay, asked)
