@@ -109,7 +109,7 @@ def _threshold_payload(words: Sequence[str]) -> dict[str, Any]:
     except ValueError:
         threshold = -1.0
     if len(words) != 1 or not 0 <= threshold <= 1:
-        raise OrderError(f"A threshold is a number between 0 and 1. Got {words[0]!r}.")
+        raise OrderError(f"A threshold is a number between 0 and 1. Got {words[0]!r} instead.")
     return {"threshold": threshold}
 
 

@@ -33,7 +33,7 @@ def _lines(name: str) -> list[tuple[int, str]]:
             " Give a file with one URL a line, or a comma list of URLs."
         ) from None
     except UnicodeDecodeError:
-        raise ConfigError(f"The seeds file {name!r} is no UTF-8 text.") from None
+        raise ConfigError(f"The seeds file {name!r} is not UTF-8 text.") from None
     lines = enumerate(content.splitlines(), 1)
     return [(number, line) for number, line in lines if not line.lstrip().startswith("#")]
 

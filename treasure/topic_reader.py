@@ -210,7 +210,9 @@ def _check_fields(table: Mapping[str, Any], path: Path) -> None:
             if not all(text.strip() for text in value):
                 raise TopicError(f"{key} in the topic file {path} holds an empty string.")
         elif not isinstance(value, str):
-            raise TopicError(f"{key} in the topic file {path} must be a string. Got {value!r}.")
+            raise TopicError(
+                f"{key} in the topic file {path} must be a string. Got {value!r} instead."
+            )
 
 
 def _located(example: str, path: Path) -> str:

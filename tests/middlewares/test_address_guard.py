@@ -64,6 +64,7 @@ def test_one_private_address_is_enough_to_refuse(names, answer):
 def test_an_allowed_network_is_let_through(names):
     names["a.test"] = [PRIVATE]
     ask(guard(TREASURE_ALLOWED_NETWORKS="192.168.0.0/16"), "http://a.test/")
+    assert dnscache["a.test"] == PRIVATE
 
 
 def test_a_name_without_address_is_a_failure(names):

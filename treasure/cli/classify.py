@@ -71,7 +71,7 @@ def _lines(path: str, galaxies: PlainGalaxy | WeightedGalaxy, explain: bool) -> 
             if not isinstance(text, str):
                 raise UserError(
                     f'{path}:{count}: expected a JSON object with a string "text".'
-                    f" Got {line.strip()[:60]!r}."
+                    f" Got {line.strip()[:60]!r} instead."
                 )
             print(json.dumps(_answer(galaxies.classify_text(text), explain), ensure_ascii=False))
     return 0

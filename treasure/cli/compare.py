@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from treasure.report import harvest
 
     if args.out and Path(args.out).suffix not in (".html", ".svg"):
-        raise UserError(f"--out must end in .html or .svg. Got {args.out!r}.")
+        raise UserError(f"--out must end in .html or .svg. Got {args.out!r} instead.")
     store = where.open_store(args)
     try:
         found = [harvest(store, where.job_of(store, job)["job"]) for job in args.jobs]

@@ -121,7 +121,8 @@ def read_vectors(path: Path, most: int = WORDS_READ) -> Iterator[tuple[str, NDAr
                 yield word, np.array(numbers, np.float32)
             except ValueError:
                 raise LexiconError(
-                    f"{path}:{place + 1}: expected a word and its numbers. Got {line[:60]!r}."
+                    f"{path}:{place + 1}: expected a word and its numbers."
+                    f" Got {line[:60]!r} instead."
                 ) from None
 
 

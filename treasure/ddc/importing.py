@@ -74,7 +74,9 @@ def _from_csv(path: Path) -> Iterator[DeweyClass]:
                     continue
                 origin = f"{path}:{rows.line_num}"
                 if len(row) <= max(number_at, name_at):
-                    raise LexiconError(f"{origin}: expected {len(header)} columns. Got {len(row)}.")
+                    raise LexiconError(
+                        f"{origin}: expected {len(header)} columns. Got {len(row)} instead."
+                    )
                 own = row[term_at].split(";") if term_at is not None and term_at < len(row) else []
                 yield _entry(row[number_at], row[name_at], own, origin)
     except UnicodeDecodeError:

@@ -22,7 +22,7 @@ _FRAMES = (("tab:blue", "-"), ("tab:red", "--"), ("tab:green", ":"))
 def draw(galaxy: Galaxy, path: Path, title: str = "") -> None:
     """Write a picture of *galaxy* to *path*, which ends in .svg or .png."""
     if path.suffix.lower() not in FORMATS:
-        raise UserError(f"A picture is written as .svg or .png. Got {path.name!r}.")
+        raise UserError(f"A picture is written as .svg or .png. Got {path.name!r} instead.")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle

@@ -49,7 +49,7 @@ try:
 except ImportError:  # pragma: no cover - an optional dependency
     raise ConfigError(
         "TREASURE_FRONTIER is a Redis URL, but redis-py is not installed:"
-        " pip install treasure-crawler[redis]"
+        " pip install 'treasure-crawler[redis]'."
     ) from None
 
 logger = logging.getLogger(__name__)

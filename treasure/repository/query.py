@@ -109,12 +109,13 @@ def _filter(field: str, value: str) -> Term:
     if field == "number":
         if not re.fullmatch(r"\d{1,3}|\d{3}\.\d{1,20}", value):
             raise QueryError(
-                f"number: takes a Dewey number or its start, such as 52 or 523.4. Got {value!r}."
+                "number: takes a Dewey number or its start, such as 52 or 523.4."
+                f" Got {value!r} instead."
             )
     elif field == "site":
         value = re.sub(r"^https?://", "", value).partition("/")[0].removeprefix(".")
     elif field == "lang" and not re.fullmatch(r"[A-Za-z]{2,3}", value):
-        raise QueryError(f"lang: takes an ISO 639-1 code such as en. Got {value!r}.")
+        raise QueryError(f"lang: takes an ISO 639-1 code such as en. Got {value!r} instead.")
     if not value:
         raise QueryError(f"{field}: needs a value, such as {field}:example.")
     return Term((tag(field, value),), "tags")

@@ -93,5 +93,7 @@ def _addresses(words: Sequence[str]) -> Sequence[str]:
     """Let only addresses pass: elsewhere seeds may be a file, here it would be one of ours."""
     for word in words:
         if not word.lower().startswith(("http://", "https://")):
-            raise ConfigError(f"A seed is an address such as https://example.org/. Got {word!r}.")
+            raise ConfigError(
+                f"A seed is an address such as https://example.org/. Got {word!r} instead."
+            )
     return words
