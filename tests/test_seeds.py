@@ -35,5 +35,5 @@ def test_missing_and_binary_files(tmp_path):
         read_seeds(str(tmp_path / "none.txt"))
     file = tmp_path / "binary"
     file.write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(ConfigError, match="no UTF-8"):
+    with pytest.raises(ConfigError, match="is not UTF-8"):
         read_seeds(str(file))
