@@ -69,11 +69,25 @@ def test_one_verdict_per_page_whatever_was_learned_since() -> None:
 
 def test_examples_teach_words_that_no_lexicon_knows() -> None:
     strange = "The zorblax quibbles when the frandle is ripe, and every zorblax keeps a frandle."
-    examples = [page(f"z{n}", f"{strange} It was seen {n} times.") for n in range(5)]
+    examples = [page(f"z{n}", f"{strange} It was seen {n} times in the wood.") for n in range(5)]
     test = page("new", "A zorblax was seen near the frandle. " * 6)
     without = Judge([BIRDS], background=many(40)).verdict(test).relevance
     with_examples = Judge([BIRDS], examples=examples, background=many(40)).verdict(test).relevance
     assert without < 0.5 < with_examples
+
+
+def test_examples_without_text_teach_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    owls = [page(f"o{n}", f"{OWL} It was seen {n} times.") for n in range(5)]
+    shells = [page(f"s{n}", "") for n in range(5)]
+    told = Judge([BIRDS], examples=owls, background=many(40))
+    shown = Judge([BIRDS], examples=[*owls, *shells], background=many(40))
+    for name, text in (("owl", OWL), ("train", TRAIN)):
+        assert shown.verdict(page(name, text)) == told.verdict(page(name, text))
+    assert "Nothing is learned from the example http://example.org/s0: it has 0" in caplog.text
+    judge = Judge([BIRDS], background=many(40))
+    models = judge.models
+    assert judge.relabel(shells[0], True).on_topic
+    assert judge.models is models
 
 
 def test_several_topics_are_kept_apart() -> None:
