@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treasure.errors import GraphError
 
 if TYPE_CHECKING:
+    from treasure.evaluation.virtual_web import WebTopic
     from treasure.pages import Page
     from treasure.repository.store import Store
     from treasure.tgraph.build import Sample
@@ -47,40 +48,35 @@ def repository(url: str | None, *, must_exist: bool = True) -> Iterator[Store]:
 
 def read_topic(args: argparse.Namespace) -> tuple[Topic, list[str]]:
     """Return the topic, and its targets when the web's own list of topics has it."""
+    from treasure.ddc.numbers import normal
+    from treasure.topic_reader import read_topics
     from treasure.topics import Topic, merge
 
-    for known in _web_topics(args.web):
-        if known.name.casefold() == args.topic.casefold():
-            numbers = (known.ddc,) if known.ddc else ()
-            return Topic(known.name, known.description, _normal(numbers)), sorted(known.targets)
-    from treasure.topic_reader import read_topics
-
+    known = _web_topic(args.web, args.topic)
+    if known is not None:
+        numbers = (normal(known.ddc),) if known.ddc else ()
+        return Topic(known.name, known.description, numbers), sorted(known.targets)
     return merge(read_topics(args.topic)), []
-
-
-def _normal(numbers: Sequence[str]) -> tuple[str, ...]:
-    from treasure.ddc.numbers import normal
-
-    return tuple(normal(number) for number in numbers)
 
 
 def web_targets(web: Path | None, topic: str) -> list[str]:
     """Return the targets that the web's own list of topics has."""
-    for known in _web_topics(web):
-        if known.name.casefold() == topic.casefold():
-            return sorted(known.targets)
-    return []
+    known = _web_topic(web, topic)
+    return sorted(known.targets) if known is not None else []
 
 
-def _web_topics(web: Path | None) -> list[Any]:
+def _web_topic(web: Path | None, name: str) -> WebTopic | None:
+    """Return the topic called *name* of the list beside the web, if there is one."""
     from treasure.evaluation.virtual_web import read_web_topics
+    from treasure.evaluation.web_info import locate
 
     if web is None:
-        return []
+        return None
     if not web.exists():
         raise GraphError(f"The web {web} cannot be read: there is no such file or folder.")
-    beside = (web if web.is_dir() else web.parent) / "topics.json"
-    return list(read_web_topics(beside)) if beside.is_file() else []
+    beside = locate(web)[1]
+    topics = read_web_topics(beside) if beside.is_file() else []
+    return next((one for one in topics if one.name.casefold() == name.casefold()), None)
 
 
 def read_targets(args: argparse.Namespace, known: Sequence[str]) -> list[str]:

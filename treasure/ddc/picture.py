@@ -30,7 +30,7 @@ def draw(galaxy: Galaxy, path: Path, title: str = "") -> None:
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    strings = [digits(number) for number in galaxy.lexicon.numbers]
+    strings = galaxy.lexicon.digits
     x, y = _places(galaxy, strings)
     heaviest = float(galaxy.dot_weight.max()) if len(x) else 1.0
     axes.scatter(x, y, s=8 + 60 * galaxy.dot_weight / heaviest, c="0.35", alpha=0.6, linewidths=0)

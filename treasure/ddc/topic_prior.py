@@ -161,9 +161,7 @@ def english_rarity() -> Floats:
 
 def _places(lexicon: Lexicon) -> list[tuple[str, int]]:
     texts = _number_terms(lexicon)
-    return [
-        (digits(number), place) for place, number in enumerate(lexicon.numbers) if texts[place].size
-    ]
+    return [(own, place) for place, own in enumerate(lexicon.digits) if texts[place].size]
 
 
 @lru_cache(maxsize=4)

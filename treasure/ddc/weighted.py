@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy
 from treasure.ddc.lexicon import Lexicon
-from treasure.ddc.numbers import class_of, digits, normal, pointed
+from treasure.ddc.numbers import class_of, normal, pointed
 from treasure.text import VOCABULARY, first_places, words
 
 OPENING_WORDS = 15
@@ -62,7 +62,7 @@ class WeightedGalaxy:
         self.lexicon = lexicon
         self._numbers_of_term = np.diff(lexicon.posting_start)
         self._dot_weight = np.repeat(lexicon.rarity / self._numbers_of_term, self._numbers_of_term)
-        self._digits = [digits(number) for number in lexicon.numbers]
+        self._digits = lexicon.digits
         classes = [class_of(number) for number in lexicon.numbers]
         names, self._class_of = np.unique(classes, return_inverse=True)
         self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]

@@ -19,6 +19,8 @@ from treasure.robots import FORBIDDEN, Rules, parse
 from treasure.urls import canonical, host_of
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
     from treasure.addresses import AddressPolicy
     from treasure.repository.store import Store
 
@@ -77,16 +79,9 @@ class RepositoryWeb:
 
     def urls(self) -> Iterator[str]:
         """Return the address of every page that was fetched, oldest first."""
-        from sqlalchemy import select
-
         from treasure.repository.models import pages
 
-        query = select(pages.c.url).where(pages.c.status == 200).order_by(pages.c.id)
-        if self._job is not None:
-            query = query.where(pages.c.job == self._job)
-        with self._store.reading() as connection:
-            found = list(connection.execute(query).scalars())
-        return iter(dict.fromkeys(found))
+        return iter(self._urls(pages.c.status == 200))
 
     def page(self, url: str) -> Page | None:
         """Read the latest stored body of *url*."""
@@ -102,11 +97,16 @@ class RepositoryWeb:
 
     def targets(self) -> list[str]:
         """Return the pages that were judged on topic."""
+        from treasure.repository.models import pages
+
+        return self._urls(pages.c.on_topic)
+
+    def _urls(self, chosen: ColumnElement[bool]) -> list[str]:
         from sqlalchemy import select
 
         from treasure.repository.models import pages
 
-        query = select(pages.c.url).where(pages.c.on_topic).order_by(pages.c.id)
+        query = select(pages.c.url).where(chosen).order_by(pages.c.id)
         if self._job is not None:
             query = query.where(pages.c.job == self._job)
         with self._store.reading() as connection:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 
 from treasure.errors import WebError
 from treasure.evaluation.virtual_web import WebTopic, read_web_topics, truth
-from treasure.evaluation.web_writer import TOPICS
+from treasure.evaluation.web_info import locate
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -49,8 +48,7 @@ def _truth(job: Mapping[str, Any]) -> WebTopic | None:
     settings = job["settings"]
     if not settings.get("TREASURE_WEB"):
         return None
-    web = Path(str(settings["TREASURE_WEB"]))
-    beside = (web if web.is_dir() else web.parent) / TOPICS
+    _, beside = locate(str(settings["TREASURE_WEB"]))
     names = {str(job["topic"]).lower(), str(settings.get("TREASURE_TOPIC", "")).lower()}
     try:
         topics = read_web_topics(beside) if beside.is_file() else []
