@@ -45,6 +45,16 @@ class Decision:
     """Those of the links that no page had pointed to before."""
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A page that was judged and learned from; its links are yet to be scored."""
+
+    arrival: Arrival
+    links: Sequence[Link]
+    fresh: Sequence[Link]
+    graph_node: int | None
+
+
 class Crawl:
     """Judge, learn, score: once per page."""
 
@@ -63,21 +73,41 @@ class Crawl:
         self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
     ) -> Decision:
         """Decide about *page*, which came in for the queued *url*, and its admissible *links*."""
+        return self.scored(self.learned(url, page, links, depth=depth, score=score))
+
+    def learned(
+        self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
+    ) -> Learned:
+        """Judge *page* and learn from it: the first half of ``arrived``.
+
+        Other work may come between the halves, but no other page.
+        """
         self._first -= {url_key(url), url_key(page.url)}
-        verdict = self.judge.verdict(page)
-        arrival = Arrival(url, page, verdict, depth, score)
+        arrival = Arrival(url, page, self.judge.verdict(page), depth, score)
         self.strategy.learn(arrival)
         fresh = self.strategy.fresh(links)
         node: int | None = None
         for observer in self.observers:
             node = observer.observe(arrival, fresh)
+        return Learned(arrival, links, fresh, node)
+
+    def scored(self, learned: Learned) -> Decision:
+        """Score the links of the page that was learned from last: the second half."""
+        arrival, links = learned.arrival, learned.links
         scores = self.strategy.score(arrival, links) if links else []
         if self._first:
             scores = [
                 SEED_SCORE if url_key(link.url) in self._first else score
                 for link, score in zip(links, scores, strict=True)
             ]
-        return Decision(verdict, links, scores, self._rescored(), node, fresh=fresh)
+        return Decision(
+            arrival.verdict,
+            links,
+            scores,
+            self._rescored(),
+            learned.graph_node,
+            fresh=learned.fresh,
+        )
 
     def listed(self, page: Page, links: Sequence[Link]) -> Decision:
         """Score links of a mere list, such as a sitemap: nothing is judged or learned."""

@@ -160,7 +160,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         try:
             await asyncio.to_thread(bench.save)
         finally:
-            bench.close()
+            await asyncio.to_thread(bench.close)
 
     # -- what Scrapy asks
 
@@ -204,11 +204,11 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     # -- what our own components ask
 
-    def enqueue_links(self, batch: LinkBatch) -> Decision:
+    async def enqueue_links(self, batch: LinkBatch) -> Decision:
         """Ask the middleware what the links of a page are worth, and queue them."""
         assert self.bench is not None
         assert self.scoring is not None
-        decision = self.scoring.score(batch)
+        decision = await self.scoring.score(batch)
         if self.recorder is not None:
             decision = replace(decision, explanation=self.recorder.scored(batch, decision))
         depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1

@@ -5,6 +5,8 @@ change. So a forked child does it, as when Redis saves its database: it sees eve
 that moment, since the kernel copies whatever the crawl changes from then on. The child has none of
 the crawl's threads, and what they had locked stays locked for it; it does nothing but pack, and is
 ended when it does not answer. ``begin`` takes some milliseconds, ``collect`` belongs in a thread.
+Until it returns the crawl had better change little: 4 kB of memory that are written to while the
+child lives cost 3 µs, for they are copied, and 0.8 afterwards.
 """
 
 from __future__ import annotations
@@ -54,7 +56,6 @@ def begin(parts: Parts) -> Snapshot:
         return Snapshot(pid, reading)
     try:
         gc.disable()  # it would touch, and so copy, every page of memory
-        os.nice(5)
         payload = msgspec.msgpack.encode({kind: pack() for kind, pack in parts})
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(payload)

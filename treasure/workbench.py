@@ -43,9 +43,10 @@ from treasure.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-GARBAGE = 3_000, 2, 250
-"""New objects after which the youngest are looked through for garbage, which takes 2 or 3 ms; how
-often, until the middle-aged are (at most 10,000 objects: the event loop waits); and then all."""
+GARBAGE = 1_500, 2, 2_000
+"""New objects after which the youngest are looked through for garbage, which takes a millisecond;
+how often, until the middle-aged are (at most 5,000 objects: the event loop waits); and then all,
+which takes some 50 ms, once in 30,000 pages."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
 
@@ -102,6 +103,11 @@ class Workbench:
             gc.callbacks.append(_keep_what_stayed)
         if not self.config.web:
             self.crawl.judge.work_beside()
+
+    def prepare(self) -> None:
+        """Load what the first page needs; may run in any thread."""
+        self.crawl.judge.prepare()
+        gc.freeze()  # scikit-learn alone is 60,000 objects
 
     def close(self) -> None:
         """Let go of files and servers."""

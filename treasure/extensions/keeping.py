@@ -19,11 +19,16 @@ from scrapy.utils.asyncio import create_looping_call
 from treasure import snapshot
 from treasure.addon import workbench_of
 from treasure.errors import RepositoryUnavailable
+from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+
+STILL_SECONDS = 2.0
+"""How long pages wait for the child, which takes a quarter of that: memory that a page changes
+while a child looks at it must be copied, and the page takes three times as long."""
 
 
 class KeepingExtension:
@@ -55,27 +60,34 @@ class KeepingExtension:
 
     async def _keep(self) -> None:
         bench = workbench_of(self.crawler)
+        scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         assert bench is not None
-        stats = self.crawler.stats
+        assert scoring is not None
         try:
-            if self._forks:
-                started = time.perf_counter()
-                child = snapshot.begin(bench.learned())
-                self._took(started)
-                packed = await asyncio.to_thread(snapshot.collect, child)
-                for kind, payload in packed.items():
-                    await asyncio.to_thread(bench.store.save_state, bench.job, kind, payload)
-                return
-            for kind, pack in bench.learned():
-                started = time.perf_counter()
-                payload = pack()
-                self._took(started)
+            async with scoring.turn:
+                packing = asyncio.ensure_future(self._packed(bench.learned()))
+                await asyncio.wait([packing], timeout=STILL_SECONDS)
+            for kind, payload in (await packing).items():
                 await asyncio.to_thread(bench.store.save_state, bench.job, kind, payload)
         except RepositoryUnavailable:
-            stats.inc_value("treasure/keeping/unsaved")
+            self.crawler.stats.inc_value("treasure/keeping/unsaved")
         except (snapshot.SnapshotError, OSError) as error:
             logger.info("A child could not keep what was learned (%s): doing it here.", error)
             self._forks = False
+
+    async def _packed(self, parts: snapshot.Parts) -> dict[str, bytes]:
+        if self._forks:
+            started = time.perf_counter()
+            child = snapshot.begin(parts)
+            self._took(started)
+            return await asyncio.to_thread(snapshot.collect, child)
+        packed = {}
+        for kind, pack in parts:
+            await asyncio.sleep(0)
+            started = time.perf_counter()
+            packed[kind] = pack()
+            self._took(started)
+        return packed
 
     def _took(self, started: float) -> None:
         """Note how long the event loop was kept waiting."""

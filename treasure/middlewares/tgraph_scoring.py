@@ -37,7 +37,8 @@ class TGraphScoringMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.ours = is_native(crawler)
-        self._turn = asyncio.Lock()
+        self.turn = asyncio.Lock()
+        """Held while a page is decided about, by all who need the learners to themselves."""
         self._prepared = False
 
     @classmethod
@@ -45,18 +46,27 @@ class TGraphScoringMiddleware:
         """Build the middleware for one crawl."""
         return cls(crawler)
 
-    def score(self, batch: LinkBatch) -> Decision:
-        """Decide about the page of *batch* and score those of its links that may be queued."""
+    async def score(self, batch: LinkBatch) -> Decision:
+        """Decide about the page of *batch* and score those of its links that may be queued.
+
+        In several turns of the event loop: all at once others would wait for 10 ms and more. The
+        caller sees to it that no other page comes in between.
+        """
         bench = workbench_of(self.crawler)
         assert bench is not None
         links = bench.admission.admit(batch.page, batch.links, batch.lease)
         if batch.listing:
+            await asyncio.sleep(0)
             return bench.crawl.listed(batch.page, links)
+        bench.crawl.judge.verdict(batch.page)  # which remembers it
+        await asyncio.sleep(0)
         url, depth, score = batch.page.url, 0, SEED_SCORE
         if batch.lease is not None:
             entry = batch.lease.entry
             url, depth, score = entry.meta.get(ORIGIN, entry.url), entry.depth, batch.lease.score
-        return bench.crawl.arrived(url, batch.page, links, depth=depth, score=score)
+        learned = bench.crawl.learned(url, batch.page, links, depth=depth, score=score)
+        await asyncio.sleep(0)
+        return bench.crawl.scored(learned)
 
     def score_of(self, request: Request) -> float:
         """Return the score of one request: of a seed, or as its page's batch was scored."""
@@ -68,7 +78,7 @@ class TGraphScoringMiddleware:
         """Send links to the scheduler, batch by batch; let items pass with what was decided."""
         if self.ours:
             # One page at a time: of many that arrive at once each lets the event loop run.
-            async with self._turn:
+            async with self.turn:
                 await self._let_others_run()
                 outputs = [output async for output in self._outputs(response, result)]
             for output in outputs:
@@ -83,7 +93,7 @@ class TGraphScoringMiddleware:
         if self._prepared or bench is None:
             await asyncio.sleep(0)
         else:
-            await asyncio.to_thread(bench.crawl.judge.prepare)
+            await asyncio.to_thread(bench.prepare)
             self._prepared = True
 
     async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -92,7 +102,7 @@ class TGraphScoringMiddleware:
         decision: Decision | None = None
         async for output in result:
             if isinstance(output, LinkBatch):
-                decision = scheduler.enqueue_links(output)
+                decision = await scheduler.enqueue_links(output)
             elif isinstance(output, Request):
                 requests.append(output)
             else:
@@ -101,10 +111,10 @@ class TGraphScoringMiddleware:
                     if decision is not None:
                         output.draft.explanation = dict(decision.explanation)
                 yield output
-        for request in self._foreign(response, requests):
+        for request in await self._foreign(response, requests):
             yield request
 
-    def _foreign(self, response: Response, requests: list[Request]) -> list[Request]:
+    async def _foreign(self, response: Response, requests: list[Request]) -> list[Request]:
         """Judge and record a page of somebody else's spider; score the requests it gave.
 
         A request gets the score of the link it follows; without such a link, the page's relevance.
@@ -117,7 +127,8 @@ class TGraphScoringMiddleware:
         except UnreadablePageError:
             return requests
         lease = response.meta.get(LEASE)
-        decision = self.score(LinkBatch(page, page.links, lease))
+        async with self.turn:
+            decision = await self.score(LinkBatch(page, page.links, lease))
         scores: dict[str, float] = {}
         for link, score in zip(decision.links, decision.scores, strict=True):
             scores[link.url] = max(score, scores.get(link.url, 0.0))

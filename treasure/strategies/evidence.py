@@ -30,7 +30,7 @@ SAVED_ROWS = 20_000
 
 REUSED = 64
 """Dropped rows there must be before they are cleared and used again."""
-PREPARED = 4_096
+PREPARED = 512
 """Rows made ready at a time."""
 FEATURES = 25
 """Features of a link (``link_features.PRIOR``)."""
