@@ -59,6 +59,7 @@ def test_it_ends_when_the_crawl_is_killed(lite: Store) -> None:
     deadline = time.monotonic() + 60
     while _alive(pid) and time.monotonic() < deadline:
         time.sleep(0.1)
+    assert not _alive(pid)
     assert waiting(lite) == 0
 
 
