@@ -35,6 +35,7 @@ class StallMeter:
         self._timer: asyncio.TimerHandle | None = None
         self._due = self._worked = 0.0
         self._tick_seconds = TICK_SECONDS
+        self._longest = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> StallMeter:
@@ -60,9 +61,10 @@ class StallMeter:
         worked = time.thread_time() - self._worked
         stall = min(late, worked)
         if stall > STALL_SECONDS:
-            stats = self.crawler.stats
-            stats.inc_value("treasure/loop/stalls")
-            stats.max_value("treasure/loop/longest_stall_seconds", round(stall, 3))
+            self.crawler.stats.inc_value("treasure/loop/stalls")
+        if stall > self._longest:
+            self._longest = stall
+            self.crawler.stats.set_value("treasure/loop/longest_stall_seconds", round(stall, 3))
         busy = worked > self._tick_seconds / 2
         self._tick_seconds = BUSY_TICK_SECONDS if busy else TICK_SECONDS
         self.start()
