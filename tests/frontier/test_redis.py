@@ -212,6 +212,7 @@ def test_what_was_said_is_not_said_again(
     assert pushed(a, b) == ([True, True], True)
     assert pushed(a, b) == ([False, False], False)
     assert pushed(replace(a, score=0.3)) == ([False], True)
+    assert pushed(a, replace(a, score=0.3)) == ([False, False], True)
     one.rescore({_key(a.url): 0.1})
     assert pushed(replace(a, score=0.3)) == ([False], True)
     assert [entry.score for entry in one.peek(2)] == [0.9, 0.3]

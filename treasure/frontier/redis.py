@@ -46,6 +46,8 @@ try:
         RedisError,
     )
     from redis.retry import Retry
+
+    from treasure.frontier.line import Line
 except ImportError:  # pragma: no cover - an optional dependency
     raise ConfigError(
         "TREASURE_FRONTIER is a Redis URL, but redis-py is not installed:"
@@ -97,19 +99,14 @@ class RedisFrontier:
         self._doubtful = False
         self._beaten = -inf
         self._redis: Any = _client(url, timeout_seconds)
-        self._scripts: dict[str, Any] = {}
+        self._line = Line(self._redis)
         self._open()
 
     def push(self, entries: Sequence[Entry]) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
         new = [False] * len(entries)
-        news = [
-            (place, key, finite(entry.score), entry)
-            for place, entry in enumerate(entries)
-            if not self._told.has(key := url_key(entry.url), entry.score)
-        ]
         queued = 0
-        for batch in _batches(news):
+        for batch in _batches(self._news(entries)):
             heads: list[Any] = []
             for _, key, score, entry in batch:
                 heads += (str(key), _shard(key), host_of(entry.url), score)
@@ -146,7 +143,10 @@ class RedisFrontier:
 
     def landed(self, key: int, now: float) -> None:
         """The download ended, well or not: its host may be asked again after its delay."""
-        self._run(scripts.LANDED, key, self.worker, self._out(now))
+        self._ready()
+        with self._server():
+            parts = (*self._head, key, self.worker, self._out(now))
+            self._line.tell(scripts.LANDED, 1, self._prefix, *parts)
 
     def acknowledge(self, keys: Iterable[int]) -> None:
         """Done for good: the result is stored."""
@@ -263,6 +263,7 @@ class RedisFrontier:
             self._run(scripts.LEAVE, self.worker)
         except FrontierUnavailable as error:
             logger.warning("Our links go back when their lease ends: %s", error)
+        self._line.close()
         self._redis.close()
 
     def forget_job(self) -> None:
@@ -304,19 +305,20 @@ class RedisFrontier:
             logger.warning("Redis keeps no append-only file: a crash of the server loses links.")
 
     def _run(self, script: str, *arguments: Any) -> Any:
-        """Run a script as this worker, after a sign of life when one is due."""
+        """Run a script as this worker."""
+        self._ready()
+        return self._call(script, *arguments)
+
+    def _ready(self) -> None:
+        """Show that we live when it is due, and mend what a lost answer left behind."""
         if time.monotonic() - self._beaten > self.lease_seconds / 4:
             self._beat()
         if self._doubtful:
             self._give_back_unknown()
-        return self._call(script, *arguments)
 
     def _call(self, script: str, *arguments: Any) -> Any:
         with self._server():
-            found = self._scripts.get(script)
-            if found is None:
-                found = self._scripts[script] = self._redis.register_script(script)
-            return found(keys=[self._prefix], args=[*self._head, *arguments])
+            return self._line.call(script, 1, self._prefix, *self._head, *arguments)
 
     def _beat(self) -> None:
         """Show that we live, let dead workers' links go back, and read the server's clock."""
@@ -353,6 +355,16 @@ class RedisFrontier:
             full = " It is full: raise maxmemory." if isinstance(error, OutOfMemoryError) else ""
             reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
+
+    def _news(self, entries: Sequence[Entry]) -> list[tuple[int, int, float, Entry]]:
+        """Return what the server has not heard from us, with its place, key and score."""
+        news = []
+        for place, entry in enumerate(entries):
+            key, score = url_key(entry.url), finite(entry.score)
+            if not self._told.has(key, score):
+                self._told.drop(key)  # until it is answered: the link may come again in *entries*
+                news.append((place, key, score, entry))
+        return news
 
     def _remember(self, key: int, state: str, score: float) -> None:
         """Note what the server answered: only a link that waits in its queue has our score."""
