@@ -126,8 +126,8 @@ class TreasureSpider(Spider):
         assert isinstance(scheduler, FrontierScheduler)
         return scheduler
 
-    @property
     def _bench(self) -> Workbench:
+        """Return the workbench; no property, since feed exports read those before there is one."""
         bench = workbench_of(self.crawler)
         assert bench is not None
         return bench
@@ -144,7 +144,7 @@ class TreasureSpider(Spider):
         )
 
     def _read(self, response: Response, draft: Draft) -> None:
-        config = self._bench.config
+        config = self._bench().config
         content_type = draft.headers.get("Content-Type", "")
         kind = content_type.partition(";")[0].strip().lower()
         if kind and kind not in config.content_types:
@@ -163,7 +163,7 @@ class TreasureSpider(Spider):
 
     async def _sitemap(self, response: Response, lease: Lease) -> AsyncIterator[LinkBatch]:
         """Queue what a sitemap names: pages as links to be scored, sitemaps at half its score."""
-        limit = self._bench.config.sitemap_max_links
+        limit = self._bench().config.sitemap_max_links
         # In a thread: 10,000 links take 0.1 s.
         found = await asyncio.to_thread(read_sitemap, response.body, max_links=limit)
         self.crawler.stats.inc_value("treasure/sitemaps/read")
@@ -179,7 +179,7 @@ class TreasureSpider(Spider):
                 [
                     Entry(listed.url, lease.score / 2, lease.entry.depth, response.url, meta=meta)
                     for listed in newest[:MAX_SITEMAPS]
-                    if not self._bench.admission.off_limits(listed.url)
+                    if not self._bench().admission.off_limits(listed.url)
                 ]
             )
         self._scheduler.done([lease.key])
@@ -193,7 +193,7 @@ class TreasureSpider(Spider):
             draft.failure = "redirect without a usable address"
         elif hops > MAX_HOPS:
             draft.failure = f"more than {MAX_HOPS} redirects in a row"
-        elif rule := self._bench.admission.off_limits(target):
+        elif rule := self._bench().admission.off_limits(target):
             draft.failure = f"redirect to where we do not go ({rule})"
         else:
             entry = lease.entry
