@@ -48,7 +48,7 @@ REQUEST = "request"
 FRONTIER_DAMAGED = "frontier_damaged"
 BEGUN_SECONDS = 0.02
 """How long after the first link is taken its request is out and heavy work may begin."""
-REQUESTS_A_TURN = 8
+REQUESTS_A_TURN = 4
 """Requests that we begin before others may have the event loop: each takes about a millisecond."""
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""

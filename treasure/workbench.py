@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,10 +44,13 @@ from treasure.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-GARBAGE = 1_500, 2, 2_000
+GARBAGE = 1_000, 2, 3_000
 """New objects after which the youngest are looked through for garbage, which takes a millisecond;
-how often, until the middle-aged are (at most 5,000 objects: the event loop waits); and then all,
+how often, until the middle-aged are (at most 3,000 objects: the event loop waits); and then all,
 which takes some 50 ms, once in 30,000 pages."""
+LOCK_SECONDS = 0.001
+"""How long another thread, such as a fit of the judge, keeps the interpreter to itself while the
+event loop wants it; Python's own 0.005 are half a page."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
 
@@ -99,6 +103,7 @@ class Workbench:
         # What was loaded so far stays: no need to look through it again and again for garbage.
         gc.freeze()
         gc.set_threshold(*GARBAGE)
+        sys.setswitchinterval(LOCK_SECONDS)
         if _keep_what_stayed not in gc.callbacks:
             gc.callbacks.append(_keep_what_stayed)
         if not self.config.web:
