@@ -17,9 +17,14 @@ its own, in turns, several times:
 
 CPU is user and system time of the crawler's process, all threads, from a fifth of the pages to the
 end: what is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it
-says more than pages a second. "Loop" is the share of the thread that runs the event loop. Main
-texts and the search index are made in a process of their own (or by `treasure refresh`) and do
-not count here.
+says more than pages a second. "Loop" is the share of the thread that runs the event loop, "servers"
+is what the site, Redis and PostgreSQL took beside it, all of the run. Main texts and the search
+index are made in a process of their own (or by `treasure refresh`) and do not count here.
+
+Pages a second are counted from the moment when every process has a fifth of its pages until the
+first has its last: a crawl of hours hardly knows that one process began a second before another,
+or that the last of them closes alone. One process of c has the first core, those of d have one
+each, as their servers take what is left.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ import sys
 import tempfile
 import time
 import venv
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -125,7 +130,8 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
             "pages": results[0]["pages"],
             "cpu_ms": [1000 * r["cpu"] / r["pages"] for r in results],
             "loop_ms": [1000 * r["loop"] / r["pages"] for r in results],
-            "pages_per_s": [r["pages"] / r["seconds"] for r in results],
+            "servers_ms": [1000 * r["servers"] / r["arrived"] for r in results],
+            "pages_per_s": [r["pages_per_s"] for r in results],
             "stall_ms": max(r.get("stall", 0.0) for r in results) * 1000,
         }
     for other in ("a", "b", "r", "4"):
@@ -138,15 +144,18 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
 
 def show(found: dict[str, Any]) -> None:
     print(f"{found['pages']} pages, {found['rounds']} rounds")
-    heads = ("CPU ms/page", "least..most", "loop", "pages/s", "stall")
-    print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>7}  {:>7}".format(*heads))
+    heads = ("CPU ms/page", "least..most", "loop", "servers", "pages/s", "stall")
+    print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>7}  {:>7}  {:>7}".format(*heads))
     for letter in NAMES:
         if letter in found:
             row = found[letter]
             cpu = row["cpu_ms"]
             spread = f"{min(cpu):.1f}..{max(cpu):.1f}"
             stall = f"{row['stall_ms']:.0f} ms" if row["stall_ms"] else ""
-            figures = f"{_median(row['loop_ms']):6.2f}  {_median(row['pages_per_s']):7.0f}"
+            figures = (
+                f"{_median(row['loop_ms']):6.2f}  {_median(row['servers_ms']):7.2f}"
+                f"  {_median(row['pages_per_s']):7.0f}"
+            )
             print(
                 f"{letter} {row['name']:27} {_median(cpu):11.2f}  {spread:>13}"
                 f"  {figures}  {stall:>7}"
@@ -163,17 +172,16 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _run(task: dict[str, Any]) -> dict[str, float]:
-    """Crawl in a process of its own on the first core, or in two on all cores."""
+    """Crawl in a process of its own on the first core, or in two."""
     several = task["letter"] == "d"
     task["job"] = uuid4().hex
-    processes = []
+    processes, servers = [], _servers_cpu()
     for worker in range(2 if several else 1):
         python = _crawl4ai() if task["letter"] == "4" else sys.executable
         command = [python, __file__, "--child", json.dumps({**task, "worker": worker})]
         quiet = {**os.environ, "CRAWL4AI_NO_CLOUD_NOTICE": "1"}
         process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=quiet)
-        if not several:
-            os.sched_setaffinity(process.pid, {CORES[0]})
+        os.sched_setaffinity(process.pid, {CORES[worker % len(CORES)]})
         processes.append(process)
     answers = [process.communicate()[0] for process in processes]
     if any(process.returncode for process in processes):
@@ -181,19 +189,40 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
     results = [json.loads(answer.decode().splitlines()[-1]) for answer in answers]
     shutil.rmtree(task["folder"], ignore_errors=True)
     return {
-        "pages": sum(r["pages"] for r in results),
+        "pages": sum(len(r["times"]) for r in results),
+        "arrived": sum(r["arrived"] for r in results),
         "cpu": sum(r["cpu"] for r in results),
         "loop": sum(r["loop"] for r in results),
-        "seconds": max(r["ended"] for r in results) - min(r["began"] for r in results),
+        "servers": _servers_cpu() - servers,
+        "pages_per_s": _rate([r["times"] for r in results]),
         "stall": max(r.get("stall", 0.0) for r in results),
     }
+
+
+def _rate(arrivals: list[list[float]]) -> float:
+    """Return the pages a second of all processes while all were at work."""
+    began, ended = max(times[0] for times in arrivals), min(times[-1] for times in arrivals)
+    return sum(began < time <= ended for times in arrivals for time in times) / (ended - began)
+
+
+def _servers_cpu() -> float:
+    """Return the CPU seconds of all our child processes, and of theirs, that have not ended."""
+    ours, spent, waiting = {os.getpid()}, 0, {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = place.read_text().rpartition(")")[2].split()
+            waiting[int(place.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    while found := {pid for pid, (parent, _) in waiting.items() if parent in ours}:
+        ours |= found
+        spent += sum(waiting.pop(pid)[1] for pid in found)
+    return spent / os.sysconf("SC_CLK_TCK")
 
 
 # -- in the crawler's process
 
 
-def crawl(task: dict[str, Any]) -> dict[str, float]:
-    """Run one crawler to its end; return pages and seconds."""
+def crawl(task: dict[str, Any]) -> dict[str, Any]:
+    """Run one crawler to its end; return when pages arrived and what they took."""
     if task["letter"] == "4":
         return asyncio.run(_crawl4ai_crawl(task))
     from scrapy import signals
@@ -203,6 +232,7 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
     process = AsyncCrawlerProcess({"LOG_LEVEL": "WARNING", **settings})
     crawler = process.create_crawler(spider)
     marks: dict[str, float] = {}
+    times: list[float] = []
     profiler = None
     if task["profile"] and task["letter"] in "cp":
         import cProfile
@@ -212,10 +242,11 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
     def arrived() -> None:
         marks["arrived"] = marks.get("arrived", 0) + 1
         if marks["arrived"] == task["pages"] // WARM_UP:
-            marks["cpu"], marks["began"] = _cpu(), time.time()
-            marks["loop"] = time.thread_time()
+            marks["cpu"], marks["loop"] = _cpu(), time.thread_time()
             if profiler is not None:
                 profiler.enable()
+        elif "cpu" in marks:
+            times.append(time.time())
 
     crawler.signals.connect(arrived, signal=signals.response_received, weak=False)
     process.crawl(crawler, **arguments)
@@ -225,16 +256,15 @@ def crawl(task: dict[str, Any]) -> dict[str, float]:
         profiler.dump_stats(task["profile"])
     stats = crawler.stats.get_stats()
     return {
-        "pages": marks["arrived"] - task["pages"] // WARM_UP,
+        "arrived": marks["arrived"],
+        "times": times,
         "cpu": _cpu() - marks["cpu"],
         "loop": time.thread_time() - marks["loop"],
-        "began": marks["began"],
-        "ended": time.time(),
         "stall": stats.get("treasure/loop/longest_stall_seconds", 0.0),
     }
 
 
-async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, float]:
+async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, Any]:
     """Follow links breadth first with crawl4ai; as bare as it can be made: no Markdown wanted."""
     from crawl4ai import AsyncWebCrawler, CacheMode, CrawlerRunConfig, HTTPCrawlerConfig
     from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy
@@ -245,23 +275,25 @@ async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, float]:
     )
     pages, seen, waiting = 0, {task["seed"]}, [task["seed"]]
     marks: dict[str, float] = {}
+    times: list[float] = []
     async with AsyncWebCrawler(crawler_strategy=strategy, verbose=False) as crawler:
         while waiting and pages < task["pages"]:
             batch, waiting = waiting[: task["pages"] - pages], []
             async for result in await crawler.arun_many(batch, config=config):
                 pages += 1
                 if pages == task["pages"] // WARM_UP:
-                    marks = {"cpu": _cpu(), "began": time.time(), "loop": time.thread_time()}
+                    marks = {"cpu": _cpu(), "loop": time.thread_time()}
+                elif marks:
+                    times.append(time.time())
                 links = [link for kind in result.links.values() for link in kind]
                 new = [url for url in (link["href"] for link in links) if url not in seen]
                 seen.update(new)
                 waiting += new
     return {
-        "pages": pages - task["pages"] // WARM_UP,
+        "arrived": pages,
+        "times": times,
         "cpu": _cpu() - marks["cpu"],
         "loop": time.thread_time() - marks["loop"],
-        "began": marks["began"],
-        "ended": time.time(),
     }
 
 

@@ -254,7 +254,8 @@ def _script(body: str, *, when_full: bool) -> str:
 PUSH = _script(
     r"""
 -- Four values a link: its key, the shard of that, its host and score. ARGV[4] and on: the links.
-local batch, known, names, new, packed = cmsgpack.unpack(ARGV[3]), {}, {}, {}, {}
+local batch, known, names, named = cmsgpack.unpack(ARGV[3]), {}, {}, {}
+local new, packed = {}, {}
 for i = 1, #batch, 4 do
   local key = batch[i]
   if call('SADD', P .. 'seen:' .. batch[i + 1], key) == 1 then
@@ -266,7 +267,10 @@ for i = 1, #batch, 4 do
   elseif not links[key] then
     known[#known + 1] = key
   end
-  names[#names + 1] = batch[i + 2]
+  if not named[batch[i + 2]] then
+    named[batch[i + 2]] = true
+    names[#names + 1] = batch[i + 2]
+  end
 end
 many('HSET', P .. 'links', packed)
 fetch(known)
