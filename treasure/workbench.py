@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 GARBAGE = 1_000, 2, 3_000
 """New objects after which the youngest are looked through for garbage, which takes a millisecond;
 how often, until the middle-aged are (at most 3,000 objects: the event loop waits); and then all,
-which takes some 50 ms, once in 30,000 pages."""
+which takes 50 to 80 ms, once in 36,000 pages."""
 LOCK_SECONDS = 0.001
 """How long another thread, such as a fit of the judge, keeps the interpreter to itself while the
 event loop wants it; Python's own 0.005 are half a page."""
