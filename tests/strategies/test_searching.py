@@ -77,6 +77,44 @@ def test_scouts_go_to_front_pages_of_new_hosts_until_something_is_found() -> Non
     assert strategy.explain("http://third.test/")["scout"]
 
 
+def scouts(strategy: Treasure, pages: int) -> list[int]:
+    """Return where scouts go while so many pages turn out badly."""
+    told: dict[int, float] = {}
+    for n in range(pages):
+        fetch(strategy, arrival(page(f"Bad{n}", CITY), 0.0))
+        told |= {key: score for key, score in strategy.rescored().items() if score == 1.0}
+    return list(told)
+
+
+def test_scouts_follow_those_who_have_shown_other_hosts() -> None:
+    strategy = Treasure(brief())
+    shown = [f"http://h{n}.test/" for n in range(3)]
+    portal = "[http://portal.test/1.html|more] [http://portal.test/2.html|more]"
+    links = " ".join(f"[{address}|x]" for address in shown)
+    fetch(strategy, arrival(page("http://portal.test/0.html", f"{CITY} {portal} {links}"), 0.0))
+    fetch(strategy, arrival(page("Seed", f"{CITY} [http://elsewhere.test/|y]"), 0.0))
+    for address in shown:
+        strategy.learn(arrival(page(address, CITY), 0.0))
+    strategy.rescored()
+    further = [url_key(f"http://portal.test/{n}.html") for n in (1, 2)]
+    found = scouts(strategy, 20)
+    assert sorted(found[:2]) == sorted(further)
+    assert found[2] == url_key("http://elsewhere.test/")
+
+
+def test_hosts_whose_links_are_dead_are_no_guides() -> None:
+    strategy = Treasure(brief())
+    fetch(strategy, arrival(page("Seed", f"{CITY} [http://portal.test/0.html|y]"), 0.0))
+    dead = [f"http://h{n}.test/" for n in range(3)]
+    links = " ".join(f"[{address}|x]" for address in dead)
+    more = "[http://portal.test/1.html|more]"
+    fetch(strategy, arrival(page("http://portal.test/0.html", f"{CITY} {more} {links}"), 0.0))
+    for address in dead:
+        strategy.failed(address)
+    strategy.rescored()
+    assert url_key("http://portal.test/1.html") not in scouts(strategy, 20)
+
+
 def test_no_scouts_where_the_harvest_is_good() -> None:
     strategy = Treasure(brief())
     for n in range(30):

@@ -136,8 +136,8 @@ class Kinds:
             return NamedTally(_LIMITS[kind], tables[kind])
 
         self.shapes, self.hosts = named("shapes"), named("hosts")
-        self.ways = named("ways")
-        """Links out of a host."""
+        self.ways = Tally(_LIMITS["ways"], tables["ways"])
+        """Links out of a host; numbered as ``hosts``."""
         self.sections, self.folders, self.paths = map(named, ("sections", "folders", "paths"))
         self.pages = Tally(_LIMITS["pages"], tables["pages"])
         self.lists = Tally(_LIMITS["lists"], tables["lists"])
@@ -181,7 +181,7 @@ def place(
         of_folder = folders.get((host, folder))
         if of_folder is None:
             of_folder = folders[host, folder] = (
-                kinds.ways.number(source) if host != source else -1,
+                kinds.hosts.number(source) if host != source else -1,
                 kinds.hosts.number(host),
                 kinds.sections.number(f"{host}/{folder.split('/', 1)[0]}"),
                 kinds.folders.number(f"{host}/{folder}"),

@@ -7,7 +7,8 @@ directories that were never tried gain as well.
 
 A host whose pages all have to do with the topic a little would keep the crawl for ever. So as long
 as nothing much better was found a share of the fetches are *scouts*: the best link to a host that
-was never visited, whatever else waits.
+was never visited, whatever else waits. Hosts that have shown us several others are *guides*, as
+directories and portals are: scouts follow their links first, and then look at their other pages.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from treasure.ddc.judge import Judge
 from treasure.ddc.page_model import sigmoid
 from treasure.strategies.evidence import Evidence
 from treasure.strategies.link_features import FARTHEST, Kinds
+from treasure.strategies.rates import FETCHED
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +38,10 @@ SCOUTING = 0.3
 """Share of fetches that are scouts while nothing is found; falls as the best harvest rises."""
 FRONT_PAGE = 3.0
 """How much rather a scout goes to the front page of a site: it tells most of it."""
+GUIDING = 0.5
+"""New hosts that a guide must have shown us with each of its pages."""
+SEVERAL = 3
+"""New hosts that it must have shown us at least."""
 OWED = 2.0
 """Scouts that may be due at once."""
 HOST_NOVELTY = 0.15
@@ -69,13 +75,20 @@ class Searching:
         """Scouts that are due; none at once, as many topics are found without."""
         self._scouted: set[int] = set()
         """Hosts that scouts were sent to."""
+        self._shown: dict[int, int] = {}
+        """How many hosts that live each host has shown us first."""
 
-    def fetched(self, row: int | None, relevance: float, *, on_topic: bool) -> None:
+    def fetched(
+        self, row: int | None, relevance: float, *, on_topic: bool, alive: bool = True
+    ) -> None:
         """Take in what one fetch brought; scouts have their own chances, and don't count."""
         if row is not None:
             column = self.evidence.column
+            guide, host = int(column["way"][row]), int(column["host"][row])
+            if alive and guide >= 0 and not self.kinds.hosts.counts_of(host)[FETCHED]:
+                self._shown[guide] = self._shown.get(guide, 0) + 1
             if self._lost and self._words(np.array([row]))[0] > PROMISED:
-                self.kinds.promises.add([int(column["host"][row])], relevance)
+                self.kinds.promises.add([host], relevance)
             if column["scout"][row]:
                 return
         self._worth += (relevance - self._worth) / HARVEST_MEMORY
@@ -108,21 +121,35 @@ class Searching:
         return gain
 
     def scout(self) -> int | None:
-        """Return the best link to a host never visited, when one is due."""
+        """Return the best link to a host never visited, or to a guide, when one is due."""
         if self._owed < 1.0:
             return None
-        rows = self.evidence.live()
-        hosts = self.evidence.column["host"][rows]
+        column, rows = self.evidence.column, self.evidence.live()
+        hosts, sources = column["host"][rows], column["way"][rows]
         new = (self.kinds.hosts.fetched(hosts) == 0.0) & ~np.isin(hosts, list(self._scouted))
-        if not new.any():
+        guides = self._guides()
+        shown = new & np.isin(sources, guides)
+        further = np.isin(hosts, guides) & ~column["scout"][rows]
+        for wanted in (shown, further, new):
+            if wanted.any():
+                break
+        else:
             self._owed = -OWED  # to look through the queue takes time: not again at once
             return None
-        column = self.evidence.column
         worth = column["score"][rows] * np.where(column["front"][rows], FRONT_PAGE, 1.0)
-        best = int(np.argmax(np.where(new, worth, -1.0)))
+        best = int(np.argmax(np.where(wanted, worth, -1.0)))
         self._owed -= 1.0
         self._scouted.add(int(hosts[best]))
         return int(rows[best])
+
+    def _guides(self) -> list[int]:
+        """Return the hosts that have shown us several others, some with each of their pages."""
+        fetched = self.kinds.hosts.counts_of
+        return [
+            host
+            for host, others in self._shown.items()
+            if others >= max(SEVERAL, GUIDING * fetched(host)[FETCHED])
+        ]
 
     @property
     def _lost(self) -> bool:
@@ -160,6 +187,7 @@ class Searching:
             "widened": self.widened,
             "owed": self._owed,
             "scouted": sorted(self._scouted),
+            "shown": list(self._shown.items()),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -168,3 +196,4 @@ class Searching:
         self.widened = state["widened"]
         self._owed = state["owed"]
         self._scouted = set(state["scouted"])
+        self._shown = dict(state["shown"])

@@ -171,7 +171,7 @@ class Treasure(Strategy):
         self._dead[key] = True
         self._ahead = None
         row = self.evidence.row(key)
-        self.searching.fetched(row, 0.0, on_topic=False)
+        self.searching.fetched(row, 0.0, on_topic=False, alive=False)
         if row is not None:
             self._count(row, 0.0, alive=False)
             self.evidence.drop(key)
