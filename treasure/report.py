@@ -1,14 +1,13 @@
 """The run report: one HTML file that tells how a crawl went, with plots and no other files.
 
 Everything comes from the repository, so a report can be written again at any time, also of a job
-that crashed. ``harvest`` is used by ``treasure compare`` as well.
+that crashed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,11 @@ from sqlalchemy import case, func, select
 
 from treasure import plots, stopping
 from treasure.errors import JobError
+from treasure.repository.harvest import Harvest, harvest
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
 FILE = "report.html"
-CURVE_POINTS = 400
 TOP = 15
 
 _STYLE = """
@@ -31,51 +30,6 @@ border-collapse:collapse}td,th{text-align:left;padding:.15rem 1rem .15rem 0;vert
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(22rem,
 1fr));gap:1rem}figure{margin:0}figcaption{opacity:.7}.alert{border-left:4px solid #d9480f;padding:
 .3rem .8rem;margin:.5rem 0}svg{width:100%;height:auto}code{overflow-wrap:anywhere}"""
-
-
-@dataclass(frozen=True, slots=True)
-class Harvest:
-    """How on-topic pages came in."""
-
-    job: str
-    pages: int
-    on_topic: int
-    curve: Sequence[tuple[float, float]]
-    """On-topic pages so far, by pages fetched."""
-
-    @property
-    def rate(self) -> float:
-        """Share of pages on topic."""
-        return self.on_topic / self.pages if self.pages else 0.0
-
-    def at(self, count: int) -> float | None:
-        """Return the share on topic of the first *count* pages; None when there are fewer."""
-        if count > self.pages:
-            return None
-        before, after = (0.0, 0.0), self.curve[-1]
-        for point in self.curve:
-            if point[0] >= count:
-                after = point
-                break
-            before = point
-        span = after[0] - before[0]
-        share = (count - before[0]) / span if span else 0.0
-        return (before[1] + share * (after[1] - before[1])) / count
-
-
-def harvest(store: Store, job: str) -> Harvest:
-    """Return the harvest of *job*, in the order in which pages were fetched."""
-    query = select(pages.c.on_topic).where(pages.c.job == job, pages.c.status == 200)
-    with store.reading() as connection:
-        flags = [bool(flag) for (flag,) in connection.execute(query.order_by(pages.c.fetched_at))]
-    step = max(1, len(flags) // CURVE_POINTS)
-    curve: list[tuple[float, float]] = [(0.0, 0.0)]
-    hits = 0
-    for number, flag in enumerate(flags, 1):
-        hits += flag
-        if number % step == 0 or number == len(flags):
-            curve.append((float(number), float(hits)))
-    return Harvest(job, len(flags), hits, curve)
 
 
 def write_report(store: Store, job: str, path: Path) -> Path:

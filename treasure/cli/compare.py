@@ -14,7 +14,7 @@ from treasure.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from treasure.report import Harvest
+    from treasure.repository.harvest import Harvest
 
 MARKS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000)
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare."""
-    from treasure.report import harvest
+    from treasure.repository.harvest import harvest
 
     if args.out and Path(args.out).suffix not in (".html", ".svg"):
         raise UserError(f"--out must end in .html or .svg. Got {args.out!r} instead.")

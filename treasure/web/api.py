@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
+from treasure.repository.harvest import harvest as harvest_of
 from treasure.repository.search import search
 from treasure.repository.store import Store
 from treasure.web import queries
@@ -140,7 +141,7 @@ def harvest(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     row = known_job(store, job)
     return {
         "job": job,
-        "curve": memory.ask(("harvest", job), lambda: queries.harvest(store, job)),
+        "curve": memory.ask(("harvest", job), lambda: harvest_of(store, job).curve),
         "recall": memory.ask(("recall", job), lambda: recall(store, row)),
     }
 

@@ -10,7 +10,6 @@ from treasure.repository.jobs import running
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
-CURVE_POINTS = 400
 PACE_POINTS = 120
 MAX_STEPS = 50
 
@@ -37,21 +36,6 @@ def live(store: Store, job: str) -> dict[str, Any]:
         "queued": max((worker.get("queued") or 0 for worker in workers), default=0),
         "workers": workers,
     }
-
-
-def harvest(store: Store, job: str) -> list[tuple[int, int]]:
-    """Return the harvest curve: pages fetched and pages on topic among them, in order of time."""
-    order = (pages.c.fetched_at, pages.c.id)
-    place = func.row_number().over(order_by=order).label("place")
-    found = func.sum(case((pages.c.on_topic, 1), else_=0)).over(order_by=order).label("found")
-    fetched = (pages.c.job == job) & ~pages.c.status.between(300, 399)
-    curve = select(place, found).where(fetched).subquery()
-    with store.reading() as connection:
-        total = connection.execute(select(func.count()).where(fetched)).scalar_one()
-        step = max(1, total // CURVE_POINTS)
-        query = select(curve).where((curve.c.place % step == 0) | (curve.c.place == total))
-        rows = connection.execute(query.order_by(curve.c.place)).all()
-    return [(0, 0), *((int(place), int(found)) for place, found in rows)]
 
 
 def pace(store: Store, job: str) -> list[tuple[float, float]]:

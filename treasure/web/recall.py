@@ -10,10 +10,9 @@ from sqlalchemy import select
 from treasure.errors import WebError
 from treasure.evaluation.virtual_web import WebTopic, read_web_topics, truth
 from treasure.evaluation.web_info import locate
+from treasure.repository.harvest import CURVE_POINTS
 from treasure.repository.models import pages
 from treasure.repository.store import Store
-
-CURVE_POINTS = 400
 
 
 def recall(store: Store, job: Mapping[str, Any]) -> dict[str, Any] | None:
