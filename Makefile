@@ -12,10 +12,10 @@ BIN := .venv/bin
 
 .PHONY: demo test check bench fuzz ui docs lock servers clean
 
-demo: .venv/ready
+demo: .venv/ready .venv/core
 	@$(BIN)/treasure demo
 
-test: .venv/ready-dev servers
+test: .venv/ready-dev .venv/core servers
 	@echo "== format, lint, types"
 	@$(BIN)/ruff format --check -q treasure tests benchmarks
 	@$(BIN)/ruff check -q treasure tests benchmarks
@@ -29,16 +29,16 @@ check: .venv/ready-dev
 	$(BIN)/mypy -p treasure
 	$(BIN)/python tools/audit.py
 
-bench: .venv/ready-dev
+bench: .venv/ready-dev .venv/core
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file --quick || exit 1; done
 
-fuzz: .venv/ready-dev
+fuzz: .venv/ready-dev .venv/core
 	TREASURE_FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
 
-ui: .venv/ready
+ui: .venv/ready .venv/core
 	$(BIN)/treasure ui
 
-docs: .venv/ready
+docs: .venv/ready .venv/core
 	$(BIN)/python tools/settings_page.py > docs/settings.md
 	$(BIN)/treasure ddc pack
 
@@ -55,8 +55,14 @@ lock: .venv/ready-dev
 	@tools/setup-venv $(PYTHON)
 	@touch .venv/ready .venv/ready-dev
 
+# Compiled in place; where that fails, as for want of a compiler, it runs uncompiled.
+.venv/core: .venv/ready setup.py $(wildcard treasure/core/*.py)
+	@echo "== compiling treasure/core"
+	@$(BIN)/python setup.py -q build_ext --inplace
+	@touch .venv/core
+
 servers:
 	@tools/setup-servers
 
 clean:
-	rm -rf .venv build dist artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build treasure/core/*.so dist artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

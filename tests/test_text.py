@@ -51,7 +51,7 @@ def test_only_one_kind_of_space_is_printable():
 @example(_MANY_SIGNS)
 def test_a_text_read_at_once_has_the_numbers_of_its_words(text):
     data = plain(text)
-    numbers, starts, stops = VOCABULARY.read(data)
+    numbers, starts, stops, _ = VOCABULARY.read(data)
     found = [data[a:b].decode() for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
     cut = words(text.replace(MARK, " "))
     assert found == cut

@@ -13,7 +13,6 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
@@ -397,9 +396,8 @@ class _Walk:
         if joined.count(MARK) >= len(texts):
             joined = MARK.join([text.replace(MARK, " ") for text in texts])
         text = plain(joined)
-        terms, starts, stops = VOCABULARY.read(text)
-        marks = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(MARK))
-        at = [*np.searchsorted(starts, marks).tolist(), terms.size]
+        terms, starts, stops, marks = VOCABULARY.read(text)
+        at = [*marks, terms.size]
         blocks = self._blocks(at)
         headings = [
             Heading(level, blocks[block].span, self._words_of(block))

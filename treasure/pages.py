@@ -97,7 +97,7 @@ class Page:
     html: str = field(default="", repr=False, compare=False)
     scripted_shell: bool = False
     """True when the page has scripts and next to no text: it may need a browser."""
-    places: tuple[NDArray[np.int64], NDArray[np.int64]] | None = field(
+    places: tuple[NDArray[np.int32], NDArray[np.int32]] | None = field(
         default=None, repr=False, compare=False
     )
     """Where each word begins and ends in the bytes of ``plain``; None: nobody has looked yet."""
@@ -139,13 +139,13 @@ class Page:
         return spaced(data[starts[span.start] : stops[span.stop - 1]].decode())
 
     @cached_property
-    def _cut(self) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
+    def _cut(self) -> tuple[bytes, NDArray[np.int32], NDArray[np.int32]]:
         """The text as bytes, and where each word begins and ends: quicker than to make them all."""
         data = self.plain.encode()
         if self.places is not None:
             return data, *self.places
         letters = np.frombuffer(b" %b " % data, np.uint8) > ord(" ")
-        edges = np.flatnonzero(letters[1:] != letters[:-1])
+        edges = np.flatnonzero(letters[1:] != letters[:-1]).astype(np.int32)
         return data, edges[::2], edges[1::2]
 
     @cached_property

@@ -116,7 +116,7 @@ class Vocabulary(dict[str, int]):
         self._stemmer = Stemmer.Stemmer("porter", 0)
         self._numbers: dict[str, int] = {}
         self._stems: list[str] = []
-        self._table = WordTable(self.__getitem__)
+        self._table = WordTable(self.__getitem__, MARK)
 
     def __missing__(self, word: str) -> int:
         number = self._number(word)

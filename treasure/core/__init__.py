@@ -1,0 +1,14 @@
+"""The compiled core: what is done for every word and every link of every page.
+
+These modules are Python, with types that Cython compiles to C where Treasure is installed
+(``setup.py``, docs/decisions/089-compiled-core.md). Without a compiler they run as they are, with
+the same results, only slower: tests hold both to that. They know arrays, bytes and numbers, and
+none of our own classes; the module that each serves says what it is all for.
+
+No index may be negative or beyond its end: compiled code does not look.
+"""
+
+from treasure.core import words
+
+COMPILED = not words.__file__.endswith(".py")
+"""Whether the core runs as machine code."""
