@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import tables as core_tables
+from treasure.core import tables
 from treasure.text import spaced
 
 CONTEXT_WORDS = 12
@@ -152,12 +152,14 @@ class Page:
     @cached_property
     def block_table(self) -> NDArray[np.int32]:
         """A row a block: begin, end, heading, boilerplate, and begin and end of its ``whole``."""
-        return core_tables.block_table(self.blocks)
+        table: NDArray[np.int32] = tables.block_table(self.blocks)
+        return table
 
     @cached_property
     def link_table(self) -> NDArray[np.int32]:
         """A row a link: begin and end of its anchor, and its block."""
-        return core_tables.link_table(self.links)
+        table: NDArray[np.int32] = tables.link_table(self.links)
+        return table
 
     @cached_property
     def main_heading(self) -> Span:

@@ -16,15 +16,14 @@ def block_table(blocks: Sequence[tuple[Any, ...]]) -> Any:
     """Return a row a block: begin, end, heading, boilerplate, and begin and end of the whole."""
     table = np.empty((len(blocks), 6), np.int32)
     rows: cython.int[:, :] = table
-    at: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
     block: tuple
-    for each in blocks:
+    for at, each in enumerate(blocks):
         block = cython.cast(tuple, each)
         _write_span(rows, at, 0, block[1])
         rows[at, 2] = block[2]
         rows[at, 3] = block[3]
         _write_span(rows, at, 4, block[4])
-        at += 1
     return table
 
 
@@ -32,13 +31,12 @@ def link_table(links: Sequence[tuple[Any, ...]]) -> Any:
     """Return a row a link: begin and end of its anchor, and its block."""
     table = np.empty((len(links), 3), np.int32)
     rows: cython.int[:, :] = table
-    at: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
     link: tuple
-    for each in links:
+    for at, each in enumerate(links):
         link = cython.cast(tuple, each)
         _write_span(rows, at, 0, link[1])
         rows[at, 2] = link[3]
-        at += 1
     return table
 
 
