@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import overload
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
-from treasure.core.walk import Walk
+from treasure.core.walk import Walk, unescaped
 from treasure.errors import UnreadablePageError
 from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.parsable import parsable
@@ -43,6 +42,7 @@ _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE
 _FACTS = "base[href], title, meta[content], link[rel=canonical][href]"
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _TITLE_WORDS = 200
+_REMEMBERED_STEPS = 4_096
 _MARK = MARK.encode()
 _NO_CHARSETS = (
     "base64_codec bz2_codec hex_codec idna punycode quopri_codec raw_unicode_escape rot_13 "
@@ -91,19 +91,29 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     return page
 
 
-@lru_cache(maxsize=4_096)
-def _step(tag: str, name: str, classes: str, role: str) -> str:
-    """Return an element's step in tag paths; ``!`` marks where navigation begins.
+class _Steps(dict[tuple[str, bytes, bytes, bytes], str]):
+    """The steps of containers in tag paths, by tag, id, class and role as they are written.
 
-    A site has few different ones, page after page.
+    ``!`` marks where navigation begins. A site has few different ones, page after page.
     """
-    step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}" if classes else tag
-    navigation = (
-        (name and _NAVIGATION_NAMES.search(name))
-        or (classes and _NAVIGATION_NAMES.search(classes))
-        or role in _NAVIGATION_ROLES
-    )
-    return "!" + step if navigation else step
+
+    def __missing__(self, written: tuple[str, bytes, bytes, bytes]) -> str:
+        tag, *names = written
+        name, classes, role = map(unescaped, names)
+        step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}" if classes else tag
+        if (
+            _NAVIGATION_NAMES.search(name)
+            or _NAVIGATION_NAMES.search(classes)
+            or role in _NAVIGATION_ROLES
+        ):
+            step = f"!{step}"
+        if len(self) >= _REMEMBERED_STEPS:
+            self.clear()
+        self[written] = step
+        return step
+
+
+_STEPS = _Steps()
 
 
 class _BlockTexts(Sequence[str]):
@@ -175,7 +185,7 @@ class _Reading:
         body = tree.body
         written = (body.html or "") if body is not None else ""
         data = written.encode("utf-8", "replace")
-        walk = Walk(data, self.url, _step, self._absolute, self.max_links)
+        walk = Walk(data, self.url, _STEPS, self._absolute, self.max_links)
         if body is not None:
             walk.read(MAX_TEXT_CHARS, MAX_NODES)
         else:  # a frameset has none

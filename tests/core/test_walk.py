@@ -41,9 +41,11 @@ PIECES = st.one_of(
 PAGES = st.lists(PIECES, max_size=30).map("".join)
 
 
-def step(tag, name, classes, role):
-    found = f"{tag}#{name}" if name else f"{tag}.{classes}"
-    return f"!{found}" if "menu" in name or "sidebar" in classes or role == "navigation" else found
+class Steps(dict):
+    def __missing__(self, names):
+        tag, name, classes, role = (*names[:1], *map(INSTALLED.unescaped, names[1:]))
+        step = f"{tag}#{name}" if name else f"{tag}.{classes}"
+        return f"!{step}" if "menu" in name or "sidebar" in classes or role else step
 
 
 def walked(module, written, *, max_links=100, max_chars=1000, max_nodes=1000):
@@ -53,7 +55,7 @@ def walked(module, written, *, max_links=100, max_chars=1000, max_nodes=1000):
         asked.append(href)
         return "" if href == "2" else OWN if href == "own" else f"http://host.test/{href}"
 
-    walk = module.Walk(written, OWN, step, resolve, max_links)
+    walk = module.Walk(written, OWN, Steps(), resolve, max_links)
     walk.read(max_chars, max_nodes)
     walk.link("refresh", "meta")
     walk.end_block()

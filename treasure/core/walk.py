@@ -12,7 +12,7 @@ nowhere else, so that ``<b>W</b>ord`` is one word.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import cython
 import numpy as np
@@ -79,8 +79,7 @@ _ROLE = cython.declare(cython.int, 7)
 _LEVEL = cython.declare(cython.int, 8)
 
 
-@cython.cfunc
-def _unescaped(written: bytes) -> str:
+def unescaped(written: bytes) -> str:
     """Return a value as it was before lexbor wrote it."""
     if b"&" in written:
         written = written.replace(b"&nbsp;", b"\xc2\xa0").replace(b"&lt;", b"<")
@@ -92,8 +91,8 @@ def _unescaped(written: bytes) -> str:
 class Walk:
     """What has been read of a page so far. A place is the number of segments before it.
 
-    *step* says how a container is called in tag paths, with "!" first where navigation begins;
-    *resolve* makes an address of what a link says, or nothing; *own* is the page's own address.
+    *steps* says by its tag, id, class and role how a container is called in tag paths, with "!"
+    first where navigation begins; *resolve* makes an address of what a link says, or nothing; *own* is the page's own address.
     """
 
     text = cython.declare(bytearray, visibility="readonly")
@@ -107,7 +106,7 @@ class Walk:
     _data: cython.const[cython.uchar][:]
     _out: cython.uchar[:]
     _values: cython.Py_ssize_t[:, :]
-    _step: object
+    _steps: object
     _resolve: object
     _resolved: dict
     _own: str
@@ -132,12 +131,12 @@ class Walk:
         self,
         html: bytes,
         own: str,
-        step: Callable[[str, str, str, str], str],
+        steps: Mapping[tuple[str, bytes, bytes, bytes], str],
         resolve: Callable[[str], str],
         max_links: cython.Py_ssize_t,
     ) -> None:
         self._html, self._data = html, html
-        self._own, self._step, self._resolve = own, step, resolve
+        self._own, self._steps, self._resolve = own, steps, resolve
         self._max_links = max_links
         # Whatever the walk adds to the text takes the place of a longer tag.
         self.text = bytearray(len(html) + 8)
@@ -283,9 +282,7 @@ class Walk:
         if flags & _NAVIGATION:
             step = "!" + step
         elif flags & _NAMED:
-            own, classes, role = self._value(_ID), self._value(_CLASS), self._value(_ROLE)
-            if own or classes or role:
-                step = self._step(step, _unescaped(own), _unescaped(classes), _unescaped(role))
+            step = self._named_step(step)
         if step[0] == "!":
             self._navigation += 1
         self._path.append(step)
@@ -299,14 +296,23 @@ class Walk:
             self._level = level[0] - 48 if len(level) == 1 and level in b"123456" else 2
 
     @cython.cfunc
+    def _named_step(self, tag: str) -> str:
+        """Return the step of a container."""
+        own, classes, role = self._value(_ID), self._value(_CLASS), self._value(_ROLE)
+        if not own and not classes and not role:
+            return tag
+        step: str = self._steps[tag, own, classes, role]
+        return step
+
+    @cython.cfunc
     def _enter_anchor(self, area: cython.bint) -> object:
         href: bytes = self._value(_HREF)
         if not href:
             return
         self._anchor = (
-            _unescaped(href),
-            _unescaped(self._value(_REL)),
-            _unescaped(self._value(_TITLE) or self._value(_LABEL)),
+            unescaped(href),
+            unescaped(self._value(_REL)),
+            unescaped(self._value(_TITLE) or self._value(_LABEL)),
             "area" if area else "a",
         )
         self._anchor_first = self._place()
