@@ -91,8 +91,9 @@ def unescaped(written: bytes) -> str:
 class Walk:
     """What has been read of a page so far. A place is the number of segments before it.
 
-    *steps* says by its tag, id, class and role how a container is called in tag paths, with "!"
-    first where navigation begins; *resolve* makes an address of what a link says, or nothing; *own* is the page's own address.
+    *own* is the page's address. *steps* says by its tag, id, class and role how a container is
+    called in tag paths, with "!" first where navigation begins; *resolve* makes an address of what
+    a link says, or nothing.
     """
 
     text = cython.declare(bytearray, visibility="readonly")
