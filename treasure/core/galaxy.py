@@ -10,11 +10,17 @@ from typing import Any
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import sqrt
+
+from treasure.core.documents import counted
 
 
 @cython.cclass
 class Scale:
-    """The dots of all terms and stems, and the classes they lie in."""
+    """The dots of all words of a lexicon, and the classes they lie in.
+
+    Words are its terms and, after these, its stems, whose dots are the faint ones.
+    """
 
     _start: cython.const[cython.int][:]
     _number: cython.const[cython.int][:]
@@ -27,6 +33,7 @@ class Scale:
     _division: cython.double
     _main: cython.double
     _most: cython.double
+    _fetched: cython.double
 
     def __init__(self, bright: Any, faint: Any, classes: Any, gains: Any) -> None:
         """Take arrays that are known to fit together; they are not copied.
@@ -41,64 +48,113 @@ class Scale:
         self._faint_class, self._faint_weight = faint
         self._class_of, self._division_of, self._main_of = classes
         self._division, self._main, self._most = gains
+        self._fetched = 0.0
 
-    def scores(
-        self, terms: cython.const[cython.int][:], strengths: cython.const[cython.double][:]
-    ) -> Any:
-        """Return what the dots of distinct *terms* weigh, by number."""
-        scores = np.zeros(self._class_of.shape[0])
-        spans = np.empty((terms.shape[0], 2), np.int32)
-        weights = np.empty(terms.shape[0])
-        score_of: cython.double[:] = scores
-        span_of: cython.int[:, :] = spans
-        weight_of: cython.double[:] = weights
-        i: cython.Py_ssize_t
-        place: cython.Py_ssize_t
-        for i in range(terms.shape[0]):
-            span_of[i, 0] = self._start[terms[i]]
-            span_of[i, 1] = self._start[terms[i] + 1]
-            weight_of[i] = self._weight[terms[i]] * strengths[i]
-        for i in range(terms.shape[0]):
-            for place in range(span_of[i, 0], span_of[i, 1]):
-                score_of[self._number[place]] += weight_of[i]
-        return scores
-
-    def ranks(
+    def strengths(
         self,
-        scores: cython.const[cython.double][:],
+        terms: cython.const[cython.int][:],
+        starts: cython.const[cython.int][:],
         stems: cython.const[cython.int][:],
-        strengths: cython.const[cython.double][:],
-    ) -> Any:
-        """Return the rank of each class as a share of all, by *scores* and faint dots of *stems*.
+        places: cython.const[cython.int][:],
+        opening: cython.int,
+        times: cython.int,
+    ) -> tuple[Any, Any]:
+        """Return the distinct words of a text, terms first, and the root of how often each comes.
+
+        Terms and stems are given with their places; those before *opening* count so many *times*.
+        """
+        size: cython.Py_ssize_t = self._weight.shape[0]
+        term_count: cython.Py_ssize_t = terms.shape[0]
+        count: cython.Py_ssize_t = term_count + stems.shape[0]
+        joined = np.empty(count, np.int32)
+        word_of: cython.int[:] = joined
+        first_terms: cython.Py_ssize_t = 0
+        first_stems: cython.Py_ssize_t = term_count
+        i: cython.Py_ssize_t
+        for i in range(term_count):
+            word_of[i] = terms[i]
+            first_terms += starts[i] < opening
+        for i in range(stems.shape[0]):
+            word_of[term_count + i] = size + stems[i] if stems[i] >= 0 else -1
+            first_stems += places[i] < opening
+        again = [(0, first_terms), (term_count, first_stems)]
+        words, strengths = counted(joined, [(0, count)] + again * (times - 1))
+        strength_of: cython.double[:] = strengths
+        for i in range(strength_of.shape[0]):
+            strength_of[i] = sqrt(strength_of[i])
+        return words, strengths
+
+    def weigh(
+        self, words: cython.const[cython.int][:], strengths: cython.const[cython.double][:]
+    ) -> tuple[Any, Any]:
+        """Return the rank of each class as a share of all, and the weight of terms by number.
 
         All is 0 where nothing weighs anything.
         """
-        size: cython.Py_ssize_t = self._division_of.shape[0]
-        # There are no more divisions and main classes than classes.
-        ranks, divisions, mains = np.zeros((3, size))
+        size: cython.Py_ssize_t = self._weight.shape[0]
+        classes: cython.Py_ssize_t = self._division_of.shape[0]
+        ranks = np.zeros(classes)
+        scores = np.zeros(self._class_of.shape[0])
         rank_of: cython.double[:] = ranks
-        sum_of_division: cython.double[:] = divisions
-        sum_of_main: cython.double[:] = mains
+        score_of: cython.double[:] = scores
+        weight: cython.double
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        stem: cython.Py_ssize_t
+        self._fetch(words)
+        for i in range(words.shape[0]):
+            if words[i] < size:
+                weight = self._weight[words[i]] * strengths[i]
+                for j in range(self._start[words[i]], self._start[words[i] + 1]):
+                    score_of[self._number[j]] += weight
+            else:
+                stem = words[i] - size
+                for j in range(self._faint_class.shape[1]):
+                    weight = self._faint_weight[stem, j] * strengths[i]
+                    rank_of[self._faint_class[stem, j]] += weight
+        for i in range(scores.shape[0]):
+            rank_of[self._class_of[i]] += score_of[i]
+        self._rank(rank_of)
+        return ranks, scores
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _fetch(self, words: cython.const[cython.int][:]) -> cython.void:
+        """Look once at all that will be needed.
+
+        Nobody wants the sum, but nothing in this loop waits for anything else, so that the memory
+        is asked for many words at once. Else ``weigh`` would take more than twice as long.
+        """
+        size: cython.Py_ssize_t = self._weight.shape[0]
+        last: cython.Py_ssize_t = self._faint_class.shape[1] - 1
+        i: cython.Py_ssize_t
+        total: cython.double = 0.0
+        for i in range(words.shape[0]):
+            if words[i] < size:
+                total += self._weight[words[i]] + self._number[self._start[words[i]]]
+            elif last >= 0:
+                total += self._faint_class[words[i] - size, 0]
+                total += self._faint_weight[words[i] - size, last]
+        self._fetched = total
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rank(self, rank_of: cython.double[:]) -> cython.void:
+        """Turn the weights of classes into shares, after what each gains from those around it."""
+        size: cython.Py_ssize_t = rank_of.shape[0]
+        # There are no more divisions and main classes than classes.
+        sums: cython.double[:, :] = np.zeros((2, size))
         gain: cython.double
         total: cython.double = 0.0
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        for i in range(scores.shape[0]):
-            rank_of[self._class_of[i]] += scores[i]
-        for i in range(stems.shape[0]):
-            for j in range(self._faint_class.shape[1]):
-                rank_of[self._faint_class[stems[i], j]] += (
-                    self._faint_weight[stems[i], j] * strengths[i]
-                )
         for i in range(size):
-            sum_of_division[self._division_of[i]] += rank_of[i]
-            sum_of_main[self._main_of[i]] += rank_of[i]
+            sums[0, self._division_of[i]] += rank_of[i]
+            sums[1, self._main_of[i]] += rank_of[i]
         for i in range(size):
-            gain = self._division * sum_of_division[self._division_of[i]]
-            gain += self._main * sum_of_main[self._main_of[i]]
+            gain = self._division * sums[0, self._division_of[i]]
+            gain += self._main * sums[1, self._main_of[i]]
             rank_of[i] += min(gain, self._most * rank_of[i])
             total += rank_of[i]
         if total > 0.0:
             for i in range(size):
                 rank_of[i] /= total
-        return ranks

@@ -65,14 +65,15 @@ class Matcher:
         the stem -1, which is part of nothing.
         """
         size: cython.Py_ssize_t = words.shape[0]
-        terms, starts, stops, stems, places, singles, pairs = np.empty((7, size), np.int32)
-        term_of: cython.int[:] = terms
-        start_of: cython.int[:] = starts
-        stop_of: cython.int[:] = stops
-        stem_at: cython.int[:] = stems
-        place_of: cython.int[:] = places
-        single_at: cython.int[:] = singles
-        pair_at: cython.int[:] = pairs
+        rows = np.empty((7, size), np.int32)
+        row: cython.int[:, :] = rows
+        term_of: cython.int[:] = row[0]
+        start_of: cython.int[:] = row[1]
+        stop_of: cython.int[:] = row[2]
+        stem_at: cython.int[:] = row[3]
+        place_of: cython.int[:] = row[4]
+        single_at: cython.int[:] = row[5]
+        pair_at: cython.int[:] = row[6]
         known: cython.Py_ssize_t = self._words.shape[0]
         count: cython.Py_ssize_t = 0
         found: cython.Py_ssize_t = 0
@@ -95,15 +96,21 @@ class Matcher:
             stop = i + 1
             if stop < count and pair_at[i]:
                 term = self._longest(stem_at, i, count, term)
-            while term >= 0 and self._columns[stop - i, term] >= 0:
-                stop += 1
+                while term >= 0 and self._columns[stop - i, term] >= 0:
+                    stop += 1
             if term >= 0:
                 term_of[found] = term
                 start_of[found] = place_of[i]
                 stop_of[found] = place_of[stop - 1] + 1
                 found += 1
             i = stop
-        return terms[:found], starts[:found], stops[:found], stems[:count], places[:count]
+        return (
+            rows[0, :found],
+            rows[1, :found],
+            rows[2, :found],
+            rows[3, :count],
+            rows[4, :count],
+        )
 
     @cython.cfunc
     @cython.exceptval(check=False)

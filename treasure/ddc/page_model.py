@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -181,7 +182,7 @@ class PageModel:
     def probability(self, margin: float) -> float:
         """Return the same for one margin, without the price of an array."""
         odds = min(max(self.slope * (margin - self.centre), -30.0), 30.0)
-        return 1.0 / (1.0 + float(np.exp(-odds)))
+        return 1.0 / (1.0 + exp(-odds))
 
     def evidence(self, scores: Floats) -> Floats:
         """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""

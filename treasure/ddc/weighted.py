@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.documents import counted
 from treasure.core.galaxy import Scale
 from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy, dots_of
 from treasure.ddc.lexicon import Hits, Lexicon
@@ -39,16 +38,6 @@ MAJORITY = 0.5
 """A number is made more precise while one branch below it holds more than this of its terms."""
 
 Floats = NDArray[np.float64]
-
-
-class _Text(NamedTuple):
-    """The distinct terms and stems of a text, and the strength of each: sqrt(tf) x anchor."""
-
-    hits: Hits
-    term: NDArray[np.int32]
-    term_strength: Floats
-    stem: NDArray[np.int32]
-    stem_strength: Floats
 
 
 class WeightedGalaxy:
@@ -103,33 +92,45 @@ class WeightedGalaxy:
         (("523", 0.31), 0.44)
         """
         lexicon = self.lexicon
-        text = self._read(terms, anchor)
-        term, place = dots_of(lexicon.posting_start, text.term)
-        stem, faint = dots_of(lexicon.faint_start, text.stem)
-        weight = self._term_weight[text.term] * text.term_strength
+        hits, word, strength = self._read(terms, anchor)
+        bright = word < lexicon.size
+        term, stem = word[bright], word[~bright] - lexicon.size
+        of_term, place = dots_of(lexicon.posting_start, term)
+        of_stem, faint = dots_of(lexicon.faint_start, stem)
+        term_weight = self._term_weight[term] * strength[bright]
+        stem_weight = lexicon.faint_weight[faint] * strength[~bright][of_stem]
         return Galaxy(
             lexicon,
-            text.hits,
-            np.concatenate([text.term[term], text.stem[stem] + lexicon.size]),
+            hits,
+            np.concatenate([term[of_term], stem[of_stem] + lexicon.size]),
             np.concatenate([lexicon.posting_number[place], lexicon.faint_number[faint]]),
-            np.concatenate(
-                [weight[term], lexicon.faint_weight[faint] * text.stem_strength[stem]]
-            ),
-            self._ranked(text, MOST_NUMBERS),
+            np.concatenate([term_weight[of_term], stem_weight]),
+            self._ranked(word, strength, MOST_NUMBERS),
         )
 
     def numbers(
         self, terms: NDArray[np.int32], most: int = MOST_NUMBERS
     ) -> tuple[tuple[str, float], ...]:
         """Return the best numbers of a text, as ``classify`` does, without the rest."""
-        return self._ranked(self._read(terms, None), most)
+        _, word, strength = self._read(terms, None)
+        return self._ranked(word, strength, most)
 
-    def _read(self, terms: NDArray[np.int32], anchor: NDArray[np.bool_] | None) -> _Text:
-        """Return the terms and stems of a text."""
+    def _read(
+        self, terms: NDArray[np.int32], anchor: NDArray[np.bool_] | None
+    ) -> tuple[Hits, NDArray[np.int32], Floats]:
+        """Return the hits of a text; then its distinct words and sqrt(tf) x anchor impact of each.
+
+        Words are terms and, numbered after the last term, stems.
+        """
         hits, stem, place = self.lexicon.match_stems(terms)
-        return _Text(
-            hits, *_strengths(hits.term, hits.start, anchor), *_strengths(stem, place, anchor)
+        word, strength = self._scale.strengths(
+            hits.term, hits.start, stem, place, OPENING_WORDS, OPENING_WEIGHT
         )
+        if anchor is not None:
+            stems = stem[anchor[place] & (stem >= 0)] + self.lexicon.size
+            linked = np.append(hits.term[anchor[hits.start]], stems)
+            strength[np.isin(word, linked)] *= ANCHOR_IMPACT
+        return hits, word, strength
 
     def share_of_terms(self, prefixes: Sequence[str]) -> NDArray[np.float32]:
         """Return a weight for each vocabulary id (those known at load): a topic as a word vector.
@@ -158,10 +159,11 @@ class WeightedGalaxy:
             _row_sums(lexicon.faint_start, lexicon.faint_weight * under[lexicon.faint_number]),
         )
 
-    def _ranked(self, text: _Text, most: int) -> tuple[tuple[str, float], ...]:
+    def _ranked(
+        self, word: NDArray[np.int32], strength: Floats, most: int
+    ) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        scores = self._scale.scores(text.term, text.term_strength)
-        ranks = self._scale.ranks(scores, text.stem, text.stem_strength)
+        ranks, scores = self._scale.weigh(word, strength)
         best: list[tuple[str, float]] = []
         while len(best) < most and (rank := float(ranks[place := int(ranks.argmax())])) > 0:
             best.append((self._precise(place, scores), rank))
@@ -199,18 +201,6 @@ class WeightedGalaxy:
         while len(reached) > 3 and pointed(reached) not in self.lexicon:
             reached = reached[:-1]
         return normal(pointed(reached))
-
-
-def _strengths(
-    found: NDArray[np.int32], place: NDArray[np.int32], anchor: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.int32], Floats]:
-    """Return the distinct terms and sqrt(tf) x anchor impact of each."""
-    opening = (0, int(place.searchsorted(OPENING_WORDS)))
-    term, times = counted(found, [(0, len(found)), *[opening] * (OPENING_WEIGHT - 1)])
-    strength = np.sqrt(times)
-    if anchor is not None:
-        strength[np.isin(term, found[anchor[place]])] *= ANCHOR_IMPACT
-    return term, strength
 
 
 def _row_sums(starts: NDArray[np.int32], weights: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
