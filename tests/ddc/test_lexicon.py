@@ -203,7 +203,8 @@ def test_it_loads_from_a_zipped_egg(tmp_path):
     package = Path(treasure.__file__).parent
     egg = tmp_path / "treasure.egg"
     with zipfile.ZipFile(egg, "w") as archive:
-        for path in [*package.glob("*.py"), *(package / "ddc").rglob("*")]:
+        folders = [package / "core", package / "ddc"]
+        for path in [*package.glob("*.py"), *(p for f in folders for p in f.rglob("*"))]:
             if path.is_file() and path.suffix in {".py", ".bin"}:
                 archive.write(path, path.relative_to(package.parent))
     code = (

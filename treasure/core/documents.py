@@ -9,7 +9,8 @@ from typing import Any
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import log, sqrt
+from cython.cimports.libc.math import log as _log
+from cython.cimports.libc.math import sqrt as _sqrt
 
 
 def counted(numbers: cython.const[cython.int][:], spans: list) -> tuple[Any, Any]:
@@ -76,7 +77,7 @@ def margin(
     term: cython.Py_ssize_t
     for i in range(terms.shape[0]):
         term = min(terms[i], new)
-        often = 1.0 + log(counts[i])
+        often = 1.0 + _log(counts[i])
         gain += often * table[term, 0]
         square += often * often * table[term, 1]
-    return gain / sqrt(square) if square > 0.0 else 0.0
+    return gain / _sqrt(square) if square > 0.0 else 0.0

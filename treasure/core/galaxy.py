@@ -10,7 +10,7 @@ from typing import Any
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import sqrt
+from cython.cimports.libc.math import sqrt as _sqrt
 
 from treasure.core.documents import counted
 
@@ -81,7 +81,7 @@ class Scale:
         words, strengths = counted(joined, [(0, count)] + again * (times - 1))
         strength_of: cython.double[:] = strengths
         for i in range(strength_of.shape[0]):
-            strength_of[i] = sqrt(strength_of[i])
+            strength_of[i] = _sqrt(strength_of[i])
         return words, strengths
 
     def weigh(

@@ -286,7 +286,10 @@ def on_topic(numbers: Sequence[str], prefixes: Sequence[str]) -> float:
 def dots_of(
     starts: NDArray[np.int32], terms: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each dot of *terms*, the place of its term and its own, if they begin at *starts*."""
+    """Return, for each dot of *terms*, which of these it is of, and its own place.
+
+    The dots of a term begin at its place in *starts* and end where the next begin.
+    """
     first = starts[terms]
     counts = starts[terms + 1] - first
     place = np.repeat(np.arange(len(terms)), counts)
