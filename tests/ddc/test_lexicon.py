@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import treasure
 from tests.ddc.conftest import NO_BACKGROUND
 from treasure.ddc.classes import parse, problems, read_folder
-from treasure.ddc.container import replace
+from treasure.ddc.container import load, replace
 from treasure.ddc.lexicon import SETTING, Lexicon
 from treasure.ddc.numbers import class_of
 from treasure.ddc.pack import digest, pack
@@ -197,6 +197,21 @@ def test_a_lexicon_of_another_version_is_named(tmp_path):
     replace(tmp_path / "old.bin", dump({"numbers": pack_strings(["5"])}, {}))
     with pytest.raises(LexiconError, match="was packed by another version"):
         Lexicon.load(str(tmp_path / "old.bin"))
+
+
+@pytest.mark.parametrize(
+    "name", ["term_start", "term_stems", "posting_start", "posting_number", "faint_number"]
+)
+def test_a_damaged_lexicon_is_named(name):
+    classes = parse(["123.4 | gnomes | gnome; garden gnome", "5 | science | science"], "own")
+    arrays, meta = load(pack(classes, NO_BACKGROUND, {}), "own")
+    for wrong in (-1, 99):
+        damaged = arrays[name].astype(np.int32)
+        damaged[1] = wrong
+        with pytest.raises(LexiconError, match=r"own is damaged\. Pack or import it again\."):
+            Lexicon({**arrays, name: damaged}, meta, "own")
+    with pytest.raises(LexiconError, match="own is damaged"):
+        Lexicon({**arrays, name: arrays[name][:-1]}, meta, "own")
 
 
 def test_it_loads_from_a_zipped_egg(tmp_path):

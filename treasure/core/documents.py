@@ -43,7 +43,7 @@ def counted(numbers: cython.const[cython.int][:], spans: list) -> tuple[Any, Any
     mix: cython.longlong = 2654435761  # neighbours end up far from each other (Knuth's method)
     for start, stop in spans:
         for i in range(max(start, 0), min(stop, size)):
-            number = numbers[i]
+            number = cython.cast(cython.longlong, numbers[i])
             if number < 0:
                 continue
             slot = ((number * mix) >> (32 - bits)) & mask
@@ -77,7 +77,16 @@ def margin(
     term: cython.Py_ssize_t
     for i in range(terms.shape[0]):
         term = min(terms[i], new)
-        often = 1.0 + _log(counts[i])
+        often = 1.0 if counts[i] == 1.0 else 1.0 + _log(counts[i])
         gain += often * table[term, 0]
         square += often * often * table[term, 1]
     return gain / _sqrt(square) if square > 0.0 else 0.0
+
+
+def add(sums: cython.double[:], terms: cython.const[cython.int][:]) -> None:
+    """Add one to the sum of each of distinct *terms*; those beyond the last have none."""
+    size: cython.Py_ssize_t = sums.shape[0]
+    i: cython.Py_ssize_t
+    for i in range(terms.shape[0]):
+        if 0 <= terms[i] < size:
+            sums[terms[i]] += 1.0

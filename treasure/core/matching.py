@@ -4,8 +4,8 @@ Serves ``ddc.lexicon``. Terms are rows of stems in the order of a dictionary, so
 begin alike are neighbours, and the shortest of them comes first.
 
 What a lexicon has is not in the processor's cache when the next page comes, and to wait for it is
-most of the work. So all words are looked up before one of them decides anything: the processor
-then waits for many at a time.
+most of the work. So all words are looked up before one of them decides anything, and where that
+only fills the cache as well: the processor then waits for many at a time.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Matcher:
     _begin: cython.const[cython.int][:]
     _columns: cython.const[cython.int][:, :]
     _filter: cython.uchar[:]
+    _fetched: cython.longlong
 
     def __init__(self, words: Any, begin: Any, columns: Any) -> None:
         """Take arrays that are known to fit together; they are not copied.
@@ -74,6 +75,8 @@ class Matcher:
         place_of: cython.int[:] = row[4]
         single_at: cython.int[:] = row[5]
         pair_at: cython.int[:] = row[6]
+        low: cython.Py_ssize_t
+        high: cython.Py_ssize_t
         known: cython.Py_ssize_t = self._words.shape[0]
         count: cython.Py_ssize_t = 0
         found: cython.Py_ssize_t = 0
@@ -88,6 +91,14 @@ class Matcher:
         for i in range(count - 1):
             bit = _bit(stem_at[i], stem_at[i + 1])
             pair_at[i] = (self._filter[bit >> 3] >> (bit & 7)) & 1
+        fetched: cython.longlong = 0  # nobody wants the sum, see above
+        for i in range(count - 1):
+            if pair_at[i] and stem_at[i] >= 0:
+                low = self._begin[stem_at[i]]
+                high = self._begin[stem_at[i] + 1]
+                if low < high:
+                    fetched += self._columns[1, (low + high) // 2]
+        self._fetched = fetched
         term: cython.Py_ssize_t
         stop: cython.Py_ssize_t
         i = 0

@@ -8,18 +8,25 @@ from __future__ import annotations
 from typing import Any
 
 import cython
+import numpy as np
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _size(span: tuple) -> cython.Py_ssize_t:
+    """Return how many words a span has."""
+    start: cython.Py_ssize_t = span[0]
+    stop: cython.Py_ssize_t = span[1]
+    return stop - start
 
 
 def own_words(blocks: Any) -> int:
     """Return how many words stand outside of navigation."""
     words: cython.Py_ssize_t = 0
-    start: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
-    for block in blocks:
+    for each in blocks:
+        block = cython.cast(tuple, each)
         if not block[3]:
-            start = block[1][0]
-            stop = block[1][1]
-            words += stop - start
+            words += _size(cython.cast(tuple, block[1]))
     return words
 
 
@@ -29,25 +36,26 @@ def told(blocks: Any, links: Any, mere: cython.double, least: cython.Py_ssize_t)
     Links alone are blocks with a share of *mere* of their words in links. If fewer words than
     *least* are left without them, they are told as well; navigation never is.
     """
-    linked = [0] * len(blocks)
-    start: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
-    count: cython.Py_ssize_t
+    count: cython.Py_ssize_t = len(blocks)
+    linked = np.zeros(count, np.int32)
+    words_of: cython.int[:] = linked
+    size: cython.Py_ssize_t
+    at: cython.Py_ssize_t
     words: cython.Py_ssize_t = 0
-    for link in links:
-        start = link[1][0]
-        stop = link[1][1]
-        linked[link[3]] += stop - start
+    for each in links:
+        link = cython.cast(tuple, each)
+        at = link[3]
+        if 0 <= at < count:
+            words_of[at] += _size(cython.cast(tuple, link[1]))
     main = []
     kept = []
-    for block, count in zip(blocks, linked):  # noqa: B905 - as many as blocks
-        if block[3]:
-            continue
-        span = block[1]
-        start = span[0]
-        stop = span[1]
-        main.append(span)
-        if count < mere * (stop - start):
-            kept.append(span)
-            words += stop - start
+    for at, each in enumerate(blocks):
+        block = cython.cast(tuple, each)
+        if not block[3]:
+            span = cython.cast(tuple, block[1])
+            size = _size(span)
+            main.append(span)
+            if words_of[at] < mere * size:
+                kept.append(span)
+                words += size
     return kept if words >= least else main

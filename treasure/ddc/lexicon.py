@@ -81,6 +81,8 @@ class Lexicon:
             raise LexiconError(
                 f"{source} was packed by another version of Treasure. Pack or import it again."
             ) from None
+        if not self._fits():
+            raise LexiconError(f"{source} is damaged. Pack or import it again.")
         self._tie_to_vocabulary()
 
     @classmethod
@@ -164,6 +166,21 @@ class Lexicon:
         term, start, stop, stem, place = self._matcher.match(terms)
         return Hits(term, start, stop), stem, place
 
+    def _fits(self) -> bool:
+        """Return whether no row ends before it begins, and nothing points to what is not there.
+
+        Compiled code goes where it is pointed to.
+        """
+        return (
+            _rows_fit(self.term_start, self.term_stems, len(self._stems))
+            and _rows_fit(self.posting_start, self.posting_number, len(self.numbers))
+            and _rows_fit(self.faint_start, self.faint_number, len(self.numbers))
+            and int(np.diff(self.term_start).min(initial=1)) > 0
+            and len(self.term_start) == len(self.posting_start) == self.size + 1
+            and len(self.faint_start) == len(self._stems) + 1
+            and len(self.faint_weight) == len(self.faint_number)
+        )
+
     def _tie_to_vocabulary(self) -> None:
         ids = np.fromiter(map(VOCABULARY.id_of_stem, self._stems), np.int32, len(self._stems))
         self.vocabulary_ids = ids
@@ -183,6 +200,18 @@ class Lexicon:
         words = np.full((int(self.vocabulary_ids.max()) + 1, 2), -1, np.int32)
         words[self.vocabulary_ids[usable]] = np.stack([usable, single[usable]], axis=1)
         return Matcher(words, begin.astype(np.int32), columns)
+
+
+def _rows_fit(starts: NDArray[np.int32], values: NDArray[Any], size: int) -> bool:
+    """Return whether rows that begin at *starts* share *values* out, all from 0 to below *size*."""
+    return (
+        len(starts) > 1
+        and starts[0] == 0
+        and starts[-1] == len(values)
+        and bool((starts[1:] >= starts[:-1]).all())
+        and int(values.min(initial=0)) >= 0
+        and int(values.max(initial=0)) < size
+    )
 
 
 @lru_cache(maxsize=1)

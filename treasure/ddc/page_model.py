@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.documents import counted, margin
+from treasure.core.documents import add, counted, margin
 from treasure.text import VOCABULARY
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class DocumentFrequencies:
     def add(self, terms: Ids) -> None:
         """Count a text's distinct *terms* once."""
         self._reserve()
-        self._counts[terms] += 1
+        add(self._counts, terms)
         self.documents += 1
         self._idf = None
 
