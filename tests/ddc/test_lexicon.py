@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import treasure
 from tests.ddc.conftest import NO_BACKGROUND
 from treasure.ddc.classes import parse, problems, read_folder
-from treasure.ddc.container import replace
+from treasure.ddc.container import load, replace
 from treasure.ddc.lexicon import SETTING, Lexicon
 from treasure.ddc.numbers import class_of
 from treasure.ddc.pack import digest, pack
@@ -199,11 +199,27 @@ def test_a_lexicon_of_another_version_is_named(tmp_path):
         Lexicon.load(str(tmp_path / "old.bin"))
 
 
+@pytest.mark.parametrize(
+    "name", ["term_start", "term_stems", "posting_start", "posting_number", "faint_number"]
+)
+def test_a_damaged_lexicon_is_named(name):
+    classes = parse(["123.4 | gnomes | gnome; garden gnome", "5 | science | science"], "own")
+    arrays, meta = load(pack(classes, NO_BACKGROUND, {}), "own")
+    for wrong in (-1, 99):
+        damaged = arrays[name].astype(np.int32)
+        damaged[1] = wrong
+        with pytest.raises(LexiconError, match=r"own is damaged\. Pack or import it again\."):
+            Lexicon({**arrays, name: damaged}, meta, "own")
+    with pytest.raises(LexiconError, match="own is damaged"):
+        Lexicon({**arrays, name: arrays[name][:-1]}, meta, "own")
+
+
 def test_it_loads_from_a_zipped_egg(tmp_path):
     package = Path(treasure.__file__).parent
     egg = tmp_path / "treasure.egg"
     with zipfile.ZipFile(egg, "w") as archive:
-        for path in [*package.glob("*.py"), *(package / "ddc").rglob("*")]:
+        folders = [package / "core", package / "ddc"]
+        for path in [*package.glob("*.py"), *(p for f in folders for p in f.rglob("*"))]:
             if path.is_file() and path.suffix in {".py", ".bin"}:
                 archive.write(path, path.relative_to(package.parent))
     code = (

@@ -61,6 +61,15 @@ def test_anchor_words_weigh_more(weighted):
     assert tipped.numbers[0][0] == "951"
 
 
+def test_unknown_words_of_an_anchor_lift_nothing(weighted):
+    last = weighted.lexicon.surfaces[-1]
+    terms = VOCABULARY.ids(words(f"{last} unheardofword"))
+    even = weighted.classify(terms)
+    linked = weighted.classify(terms, np.array([False, True]))
+    assert len(even.dot_weight)
+    assert linked.dot_weight.tolist() == even.dot_weight.tolist()
+
+
 def test_parts_of_phrases_speak_faintly(weighted):
     galaxy = weighted.classify_text("a civil matter")
     assert galaxy.numbers[0][0] == "973"

@@ -177,7 +177,8 @@ class Plot:
     def __init__(self, galaxies: PlainGalaxy, terms: NDArray[np.int32]) -> None:
         self.lexicon = galaxies.lexicon
         self.hits = self.lexicon.match(terms)
-        self._hit, self.number = dots_of(self.lexicon, self.hits.term)
+        self._hit, places = dots_of(self.lexicon.posting_start, self.hits.term)
+        self.number = self.lexicon.posting_number[places]
         self._digits = [self.lexicon.digits[number] for number in self.number.tolist()]
         self._length = np.array([len(own) for own in self._digits], np.float64)
         self._winners: dict[bytes, tuple[str, ...]] = {}
@@ -283,11 +284,14 @@ def on_topic(numbers: Sequence[str], prefixes: Sequence[str]) -> float:
 
 
 def dots_of(
-    lexicon: Lexicon, terms: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return, for each number of each of *terms*, the term's place and the number's index."""
-    first = lexicon.posting_start[terms]
-    counts = lexicon.posting_start[terms + 1] - first
+    starts: NDArray[np.int32], terms: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each dot of *terms*, which of these it is of, and its own place.
+
+    The dots of a term begin at its place in *starts* and end where the next begin.
+    """
+    first = starts[terms]
+    counts = starts[terms + 1] - first
     place = np.repeat(np.arange(len(terms)), counts)
     offset = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return place, lexicon.posting_number[np.repeat(first, counts) + offset]
+    return place, np.repeat(first, counts) + offset

@@ -29,6 +29,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.documents import counted
+from treasure.core.telling import own_words, told
 from treasure.ddc.language import guess
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.page_model import (
@@ -335,7 +337,7 @@ class Judge:
         if language:
             reason = f"language {language}"
             return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
-        length = _own_words(page)
+        length = own_words(page.blocks)
         if length < self.min_words:
             reason = f"only {length} words to judge by"
             return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)
@@ -358,7 +360,7 @@ class Judge:
         """
         telling = []
         for page in pages:
-            words = _own_words(page)
+            words = own_words(page.blocks)
             if words >= self.min_words:
                 telling.append(page)
             else:
@@ -400,29 +402,9 @@ def _best(values: Sequence[Floats]) -> Floats:
     return best
 
 
-def _own_words(page: Page) -> int:
-    """Return how many words stand outside of navigation."""
-    return sum(
-        stop - start for _, (start, stop), _, boilerplate, _ in page.blocks if not boilerplate
-    )
-
-
 def page_document(page: Page) -> Document:
     """Return the page's main text without lists of mere links; title and headings count twice."""
-    headings = page.terms_of([page.title_span, *(heading.span for heading in page.headings)])
-    return document(np.concatenate([_told(page), headings]))
-
-
-def _told(page: Page) -> NDArray[np.int32]:
-    """Return the terms of what the page itself tells; lists of links speak of other pages."""
-    linked = [0] * len(page.blocks)
-    for _, (start, stop), _, block, *_ in page.links:
-        linked[block] += stop - start
-    kept = [
-        span
-        for (_, span, _, boilerplate, _), words in zip(page.blocks, linked, strict=True)
-        if not boilerplate and words < MERE_LINKS * (span[1] - span[0])
-    ]
-    if sum(stop - start for start, stop in kept) < TOLD:
-        return page.main_terms
-    return page.terms_of([page.title_span, *kept])
+    spans = told(page.blocks, page.links, MERE_LINKS, TOLD)
+    headings = [heading.span for heading in page.headings]
+    title = page.title_span
+    return Document(*counted(page.terms, [title, *spans, title, *headings]))

@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.ddc.classes import MAX_TERM_WORDS, stems_of
+from treasure.core.matching import Matcher
+from treasure.ddc.classes import stems_of
 from treasure.ddc.container import load, open_file, unpack_strings
 from treasure.ddc.numbers import digits, normal, pointed
 from treasure.errors import LexiconError
 from treasure.text import VOCABULARY
 
 SETTING = "TREASURE_DDC_LEXICON"
-_FILTER_BITS = 20
-_MIX = np.uint32(0x9E3779B1)
 _AFTER_DIGITS = ":"
 
 
@@ -82,8 +81,9 @@ class Lexicon:
             raise LexiconError(
                 f"{source} was packed by another version of Treasure. Pack or import it again."
             ) from None
+        if not self._fits():
+            raise LexiconError(f"{source} is damaged. Pack or import it again.")
         self._tie_to_vocabulary()
-        self._index_terms()
 
     @classmethod
     def load(cls, path: str | None = None) -> Lexicon:
@@ -129,17 +129,10 @@ class Lexicon:
 
     def find(self, term: str) -> int | None:
         """Return the index of *term* (any form with the same stems), if it is in the lexicon."""
-        ids = [self._stem_place.get(stem, -1) for stem in stems_of(term)]
-        if len(ids) == 1:
-            found = int(self._single[ids[0]]) if ids[0] >= 0 else -1
-            return None if found < 0 else found
-        if len(ids) < 2 or min(ids) < 0:
-            return None
-        key = _pair_keys(np.array(ids[:1]), np.array(ids[1:2]))
-        pair = int(np.searchsorted(self._pairs, key)[0])
-        if self._pairs[pair] != key[0]:
-            return None
-        return next((term for phrase, term in self._phrases(pair) if phrase == ids), None)
+        stems = stems_of(term)
+        hits = self.match(np.array([VOCABULARY.id_of_stem(stem) for stem in stems], np.int32))
+        whole = len(hits) == 1 and int(hits.stop[0] - hits.start[0]) == len(stems)
+        return int(hits.term[0]) if whole else None
 
     @lru_cache(maxsize=4_096)  # noqa: B019 - lexicons live as long as the process
     def under(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -164,119 +157,61 @@ class Lexicon:
 
     def match(self, terms: NDArray[np.int32]) -> Hits:
         """Return the terms found in a text given as vocabulary ids, as in ``Page.terms``."""
-        return self.match_stems(*self.stems_in(terms))
+        return self.match_stems(terms)[0]
 
-    def match_stems(self, kept: NDArray[np.int64], known: NDArray[np.int32]) -> Hits:
-        """Return the terms found among what ``stems_in`` gave."""
-        found, width = self.terms_at(known)
-        places = np.flatnonzero(found >= 0)
-        start = kept[places]
-        stop = kept[places + width[places] - 1] + 1
-        return Hits(found[places], start.astype(np.int32), stop.astype(np.int32))
+    def match_stems(
+        self, terms: NDArray[np.int32]
+    ) -> tuple[Hits, NDArray[np.int32], NDArray[np.int32]]:
+        """Return the same, the stem of each word that counts, -1 if unknown, and its place."""
+        term, start, stop, stem, place = self._matcher.match(terms)
+        return Hits(term, start, stop), stem, place
 
-    def terms_at(self, known: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the term that begins at each stem, -1 where none does, and how many it takes."""
-        found = self._single.take(known)  # known == -1 takes the last place, which holds -1
-        width = np.ones(len(found), np.int32)
-        self._match_phrases(known, found, width)
-        return found, width
+    def _fits(self) -> bool:
+        """Return whether no row ends before it begins, and nothing points to what is not there.
 
-    def stems_in(self, terms: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return where words that count stand, and their stems' numbers here, -1 if unknown."""
-        kept = np.flatnonzero(terms >= 0)
-        ids = terms[kept]
-        # Words met later than the lexicon take the last place, which holds -1.
-        return kept, self._stem_of.take(ids, mode="clip")
-
-    def _match_phrases(
-        self, known: NDArray[np.int32], found: NDArray[np.int32], width: NDArray[np.int32]
-    ) -> None:
-        first, second = known[:-1], known[1:]
-        candidates = np.flatnonzero(self._pair_filter.take(_filter_places(first, second)))
-        keys = _pair_keys(first[candidates], second[candidates])
-        pairs = np.searchsorted(self._pairs, keys)
-        real = np.flatnonzero(self._pairs.take(pairs) == keys)
-        places, pairs = candidates.take(real), pairs.take(real)
-        terms = self._pair_term.take(pairs)
-        sizes = np.where(terms >= 0, 2, 0)
-        for at in np.flatnonzero(self._pair_has_longer.take(pairs)).tolist():
-            text = known[places[at] : places[at] + MAX_TERM_WORDS].tolist()
-            for phrase, term in self._phrases(int(pairs[at])):
-                if text[: len(phrase)] == phrase:
-                    terms[at], sizes[at] = term, len(phrase)
-                    break
-        chosen = np.array(_without_overlaps(places.tolist(), sizes.tolist()), np.int64)
-        places, sizes = places.take(chosen), sizes.take(chosen)
-        found[places] = terms.take(chosen)
-        width[places] = sizes
-        for more in range(1, int(sizes.max(initial=0))):
-            found[places[sizes > more] + more] = -1
-
-    def _phrases(self, pair: int) -> list[tuple[list[int], int]]:
-        """Return the phrases that begin with a pair of stems, and their terms, longest first."""
-        phrases = self._phrases_of.get(pair)
-        if phrases is None:
-            # Phrases are in order, so a phrase comes after those that it begins with.
-            low, high = self._pair_start[pair], self._pair_start[pair + 1]
-            phrases = self._phrases_of[pair] = [
-                (self.term_stems[self.term_start[term] : self.term_start[term + 1]].tolist(), term)
-                for term in self._phrase_terms[low:high][::-1].tolist()
-            ]
-        return phrases
+        Compiled code goes where it is pointed to.
+        """
+        return (
+            _rows_fit(self.term_start, self.term_stems, len(self._stems))
+            and _rows_fit(self.posting_start, self.posting_number, len(self.numbers))
+            and _rows_fit(self.faint_start, self.faint_number, len(self.numbers))
+            and int(np.diff(self.term_start).min(initial=1)) > 0
+            and len(self.term_start) == len(self.posting_start) == self.size + 1
+            and len(self.faint_start) == len(self._stems) + 1
+            and len(self.faint_weight) == len(self.faint_number)
+        )
 
     def _tie_to_vocabulary(self) -> None:
         ids = np.fromiter(map(VOCABULARY.id_of_stem, self._stems), np.int32, len(self._stems))
         self.vocabulary_ids = ids
         """Vocabulary id of each packed stem."""
-        self._stem_of = np.full(VOCABULARY.size + 1, -1, np.int32)
-        usable = ids >= 0
-        self._stem_of[ids[usable]] = np.flatnonzero(usable)
 
     @cached_property
-    def _stem_place(self) -> dict[str, int]:
-        return {stem: place for place, stem in enumerate(self._stems)}
-
-    def _index_terms(self) -> None:
-        sizes = np.diff(self.term_start)
-        singles = np.flatnonzero(sizes == 1)
-        self._single = np.full(len(self._stems) + 1, -1, np.int32)
-        self._single[self.term_stems[self.term_start[singles]]] = singles
-        self._phrase_terms = np.flatnonzero(sizes > 1)
-        starts = self.term_start[self._phrase_terms]
-        first, second = self.term_stems[starts], self.term_stems[starts + 1]
-        self._pair_filter = np.zeros(1 << _FILTER_BITS, np.bool_)
-        self._pair_filter[_filter_places(first, second)] = True
-        pairs, pair_start = np.unique(_pair_keys(first, second), return_index=True)
-        self._pairs = np.append(pairs, np.iinfo(np.int64).max)  # so that every search ends inside
-        self._pair_start = np.append(pair_start, len(starts))
-        # Of the phrases with a pair, that of two stems comes first, if there is one.
-        shortest = self._phrase_terms[pair_start]
-        of_two = sizes[shortest] == 2
-        self._pair_term = np.where(of_two, shortest, -1).astype(np.int32)
-        self._pair_has_longer = np.diff(self._pair_start) > of_two
-        self._phrases_of: dict[int, list[tuple[list[int], int]]] = {}
+    def _matcher(self) -> Matcher:
+        starts, sizes = self.term_start[:-1], np.diff(self.term_start)
+        columns = np.full((int(sizes.max()) + 1, self.size), -1, np.int32)
+        for depth, column in enumerate(columns):
+            longer = sizes > depth
+            column[longer] = self.term_stems[starts[longer] + depth]
+        begin = np.append(0, np.bincount(columns[0], minlength=len(self._stems)).cumsum())
+        single = np.full(len(self._stems), -1, np.int32)
+        single[columns[0, sizes == 1]] = np.flatnonzero(sizes == 1)
+        usable = np.flatnonzero(self.vocabulary_ids >= 0)
+        words = np.full((int(self.vocabulary_ids.max()) + 1, 2), -1, np.int32)
+        words[self.vocabulary_ids[usable]] = np.stack([usable, single[usable]], axis=1)
+        return Matcher(words, begin.astype(np.int32), columns)
 
 
-def _without_overlaps(places: list[int], sizes: list[int]) -> list[int]:
-    """Return which of the phrases stand, read from the left; those of size 0 are none."""
-    free = 0
-    chosen = []
-    for at, (place, size) in enumerate(zip(places, sizes, strict=True)):
-        if size and place >= free:
-            chosen.append(at)
-            free = place + size
-    return chosen
-
-
-def _pair_keys(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return one number for each pair of stems, in the order of the pairs."""
-    return (first.astype(np.int64) << 32) | second.astype(np.int64)
-
-
-def _filter_places(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """Return places in a filter that tells most pairs of stems that begin no phrase."""
-    mixed = (first.view(np.uint32) * _MIX + second.view(np.uint32)) * _MIX
-    return mixed >> np.uint32(32 - _FILTER_BITS)
+def _rows_fit(starts: NDArray[np.int32], values: NDArray[Any], size: int) -> bool:
+    """Return whether rows that begin at *starts* share *values* out, all from 0 to below *size*."""
+    return (
+        len(starts) > 1
+        and starts[0] == 0
+        and starts[-1] == len(values)
+        and bool((starts[1:] >= starts[:-1]).all())
+        and int(values.min(initial=0)) >= 0
+        and int(values.max(initial=0)) < size
+    )
 
 
 @lru_cache(maxsize=1)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.text import VOCABULARY, first_places
+from treasure.core.documents import add, counted, margin
+from treasure.text import VOCABULARY
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -54,11 +56,7 @@ def document(terms: Ids) -> Document:
     Terms stand in the order in which they first occur: vocabulary ids depend on what this process
     has read before, and sums must not, to the last digit.
     """
-    terms = terms[terms >= 0]
-    first = first_places(terms)
-    counts = np.bincount(first, minlength=terms.size)
-    new = np.flatnonzero(counts)
-    return Document(terms.take(new), counts.take(new).astype(np.float64))
+    return Document(*counted(terms, [(0, terms.size)]))
 
 
 def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:
@@ -98,7 +96,7 @@ class DocumentFrequencies:
     def add(self, terms: Ids) -> None:
         """Count a text's distinct *terms* once."""
         self._reserve()
-        self._counts[terms] += 1
+        add(self._counts, terms)
         self.documents += 1
         self._idf = None
 
@@ -169,31 +167,13 @@ class PageModel:
         table[-2, 1] = self.unseen**2
         return table
 
-    def parts(self, text: Document) -> Floats:
-        """Return what each term of *text* adds to its margin."""
-        gain, square = self._table.take(np.minimum(text.terms, self.idf.size), axis=0).T
-        often = 1.0 + np.log(text.counts)
-        norm = float(np.sqrt(np.sum(often**2 * square))) or 1.0
-        parts: Floats = often * gain / norm
-        return parts
-
     def margin(self, text: Document) -> float:
         """Return the signed distance of *text* from the model's plane, before calibration."""
-        return float(np.sum(self.parts(text)))
+        return margin(text.terms, text.counts, self._table)
 
     def margins(self, texts: Sequence[Document]) -> Floats:
-        """Return the margins of many texts at once."""
-        if not texts:
-            return np.empty(0)
-        starts = np.cumsum([0, *(text.terms.size for text in texts)])
-        terms = np.concatenate([text.terms for text in texts])
-        often = 1.0 + np.log(np.concatenate([text.counts for text in texts]))
-        gain, square = self._table.take(np.minimum(terms, self.idf.size), axis=0).T
-        sums = np.zeros((2, terms.size + 1))
-        np.cumsum(often * gain, out=sums[0, 1:])
-        np.cumsum(often**2 * square, out=sums[1, 1:])
-        gains, squares = np.diff(sums[:, starts])
-        return _quotient(gains, squares)
+        """Return the margins of many texts."""
+        return np.array([self.margin(text) for text in texts], np.float64)
 
     def probabilities(self, margins: Floats) -> Floats:
         """Return the calibrated probability behind each of *margins*."""
@@ -202,7 +182,7 @@ class PageModel:
     def probability(self, margin: float) -> float:
         """Return the same for one margin, without the price of an array."""
         odds = min(max(self.slope * (margin - self.centre), -30.0), 30.0)
-        return 1.0 / (1.0 + float(np.exp(-odds)))
+        return 1.0 / (1.0 + exp(-odds))
 
     def evidence(self, scores: Floats) -> Floats:
         """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""

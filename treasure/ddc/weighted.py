@@ -15,18 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy
-from treasure.ddc.lexicon import Lexicon
+from treasure.core.galaxy import Scale
+from treasure.ddc.galaxy import ANCHOR_IMPACT, Galaxy, dots_of
+from treasure.ddc.lexicon import Hits, Lexicon
 from treasure.ddc.numbers import class_of, normal, pointed
-from treasure.text import VOCABULARY, first_places, words
+from treasure.text import VOCABULARY, words
 
 OPENING_WORDS = 15
-OPENING_WEIGHT = 3.0
+OPENING_WEIGHT = 3
 DIVISION, MAIN_CLASS = 0.3, 0.2
 """What a class gains from the weight of its division and of its main class."""
 MOST_GAIN = 4.0
@@ -38,61 +39,46 @@ MAJORITY = 0.5
 
 Floats = NDArray[np.float64]
 
-_DOT = np.dtype([("number", np.uint16), ("class", np.uint16), ("weight", np.float32)])
-"""Eight bytes that are needed together lie together."""
-
-
-class _Dots(NamedTuple):
-    """The dots of a text: those of its terms, and the faint ones of its stems, a row a stem."""
-
-    term: NDArray[np.int32]
-    sizes: NDArray[np.int32]
-    """How many dots each term has, one after the other in the next two."""
-    bright: NDArray[np.void]
-    weight: Floats
-    stem: NDArray[np.int32]
-    faint: NDArray[np.void]
-    faint_weight: Floats
-
 
 class WeightedGalaxy:
     """Classifies by what words tell."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._numbers_of_term = np.diff(lexicon.posting_start)
-        self._dot_weight = np.repeat(lexicon.rarity / self._numbers_of_term, self._numbers_of_term)
+        sizes = np.diff(lexicon.posting_start)
+        self._term_weight = (lexicon.rarity / sizes).astype(np.float32)
+        """The weight of each dot of a term."""
         self._digits = lexicon.digits
         classes = [class_of(number) for number in lexicon.numbers]
-        names, self._class_of = np.unique(classes, return_inverse=True)
-        self._division_of = np.unique([name[:2] for name in names], return_inverse=True)[1]
-        self._main_of = np.unique([name[:1] for name in names], return_inverse=True)[1]
-        self._members = np.searchsorted(self._class_of, np.arange(len(names) + 1)).tolist()
+        self._class_names, self._class_of = np.unique(classes, return_inverse=True)
+        self._members = np.searchsorted(
+            self._class_of, np.arange(len(self._class_names) + 1)
+        ).tolist()
 
     @cached_property
-    def _bright(self) -> NDArray[np.void]:
-        """The dots of all terms."""
-        return self._table(self.lexicon.posting_number, self._dot_weight)
-
-    @cached_property
-    def _faint(self) -> NDArray[np.void]:
-        """The faint dots of all stems, a row each.
-
-        Nearly all stems have the same number of them, so that rows of that size, filled up with
-        dots of no weight, take no more room and are found by their number alone.
-        """
-        sizes = np.diff(self.lexicon.faint_start)
-        rows = np.zeros((len(sizes), int(sizes.max(initial=0))), _DOT)
-        filled = np.arange(rows.shape[1]) < sizes[:, None]
-        rows[filled] = self._table(self.lexicon.faint_number, self.lexicon.faint_weight)
-        return rows
-
-    def _table(
-        self, number: NDArray[np.integer[Any]], weight: NDArray[np.floating[Any]]
-    ) -> NDArray[np.void]:
-        table = np.empty(len(number), _DOT)
-        table["number"], table["class"], table["weight"] = number, self._class_of[number], weight
-        return table
+    def _scale(self) -> Scale:
+        """What weighs the dots of a text."""
+        lexicon, names = self.lexicon, self._class_names
+        # Nearly all stems have as many faint dots as any, so that rows of that size, filled up with
+        # dots of no weight, take no more room and are found by their number alone. And what is
+        # needed together lies together.
+        sizes = np.diff(lexicon.faint_start)
+        most = int(sizes.max(initial=0))
+        row = [("class", np.uint16, (most,)), ("weight", np.float32, (most,))]
+        rows = np.zeros(len(sizes), np.dtype(row, align=True))
+        filled = np.arange(most) < sizes[:, None]
+        rows["class"][filled] = self._class_of[lexicon.faint_number]
+        rows["weight"][filled] = lexicon.faint_weight
+        divisions, mains = (
+            np.unique([name[:digits] for name in names], return_inverse=True)[1].astype(np.int32)
+            for digits in (2, 1)
+        )
+        return Scale(
+            (lexicon.posting_start, lexicon.posting_number, self._term_weight),
+            (rows["class"], rows["weight"]),
+            (self._class_of.astype(np.int32), divisions, mains),
+            (DIVISION, MAIN_CLASS, MOST_GAIN),
+        )
 
     def classify_text(self, text: str) -> Galaxy:
         """Return the galaxy of *text*."""
@@ -105,57 +91,46 @@ class WeightedGalaxy:
         >>> galaxy.numbers[0], galaxy.share(topic.numbers)  # doctest: +SKIP
         (("523", 0.31), 0.44)
         """
-        place, known = self.lexicon.stems_in(terms)
-        hits = self.lexicon.match_stems(place, known)
-        dots = self._dots(hits.term, hits.start, known, place, anchor)
-        real = dots.faint["weight"] > 0
-        stem = np.broadcast_to(dots.stem[:, None] + self.lexicon.size, real.shape)
+        lexicon = self.lexicon
+        hits, word, strength = self._read(terms, anchor)
+        bright = word < lexicon.size
+        term, stem = word[bright], word[~bright] - lexicon.size
+        of_term, place = dots_of(lexicon.posting_start, term)
+        of_stem, faint = dots_of(lexicon.faint_start, stem)
+        term_weight = self._term_weight[term] * strength[bright]
+        stem_weight = lexicon.faint_weight[faint] * strength[~bright][of_stem]
         return Galaxy(
-            self.lexicon,
+            lexicon,
             hits,
-            np.concatenate([dots.term.repeat(dots.sizes), stem[real]]),
-            np.concatenate([dots.bright["number"], dots.faint["number"][real]]).astype(np.int32),
-            np.concatenate([dots.weight, dots.faint_weight[real]]),
-            self._ranked(dots, MOST_NUMBERS),
+            np.concatenate([term[of_term], stem[of_stem] + lexicon.size]),
+            np.concatenate([lexicon.posting_number[place], lexicon.faint_number[faint]]),
+            np.concatenate([term_weight[of_term], stem_weight]),
+            self._ranked(word, strength, MOST_NUMBERS),
         )
 
     def numbers(
         self, terms: NDArray[np.int32], most: int = MOST_NUMBERS
     ) -> tuple[tuple[str, float], ...]:
         """Return the best numbers of a text, as ``classify`` does, without the rest."""
-        place, known = self.lexicon.stems_in(terms)
-        found, _ = self.lexicon.terms_at(known)
-        hits = np.flatnonzero(found >= 0)
-        dots = self._dots(found.take(hits), place.take(hits), known, place, None)
-        return self._ranked(dots, most)
+        _, word, strength = self._read(terms, None)
+        return self._ranked(word, strength, most)
 
-    def _dots(
-        self,
-        term: NDArray[np.int32],
-        start: NDArray[np.integer[Any]],
-        stem: NDArray[np.int32],
-        place: NDArray[np.int64],
-        anchor: NDArray[np.bool_] | None,
-    ) -> _Dots:
-        """Return the dots of terms and stems, found at these words of a text."""
-        known = np.flatnonzero(stem >= 0)
-        found = np.concatenate([term, stem.take(known) + self.lexicon.size])
-        name, strength = _strengths(found, np.concatenate([start, place.take(known)]), anchor)
-        terms = int(np.count_nonzero(name < self.lexicon.size))
-        term, stem = name[:terms], name[terms:] - self.lexicon.size
-        sizes = self._numbers_of_term.take(term)
-        places = (self.lexicon.posting_start.take(term) - sizes.cumsum() + sizes).repeat(sizes)
-        bright = self._bright.take(places + np.arange(len(places)))
-        faint = self._faint.take(stem, axis=0)
-        return _Dots(
-            term,
-            sizes,
-            bright,
-            bright["weight"] * strength[:terms].repeat(sizes),
-            stem,
-            faint,
-            faint["weight"] * strength[terms:, None],
+    def _read(
+        self, terms: NDArray[np.int32], anchor: NDArray[np.bool_] | None
+    ) -> tuple[Hits, NDArray[np.int32], Floats]:
+        """Return the hits of a text; then its distinct words and sqrt(tf) x anchor impact of each.
+
+        Words are terms and, numbered after the last term, stems.
+        """
+        hits, stem, place = self.lexicon.match_stems(terms)
+        word, strength = self._scale.strengths(
+            hits.term, hits.start, stem, place, OPENING_WORDS, OPENING_WEIGHT
         )
+        if anchor is not None:
+            stems = stem[anchor[place] & (stem >= 0)] + self.lexicon.size
+            linked = np.append(hits.term[anchor[hits.start]], stems)
+            strength[np.isin(word, linked)] *= ANCHOR_IMPACT
+        return hits, word, strength
 
     def share_of_terms(self, prefixes: Sequence[str]) -> NDArray[np.float32]:
         """Return a weight for each vocabulary id (those known at load): a topic as a word vector.
@@ -177,23 +152,18 @@ class WeightedGalaxy:
         """Return the weight of each term, and of each stem's faint dots, under *prefixes*."""
         lexicon = self.lexicon
         under = lexicon.under(prefixes)
+        sizes = np.diff(lexicon.posting_start)
+        bright = np.repeat(lexicon.rarity / sizes, sizes)
         return (
-            _row_sums(lexicon.posting_start, self._dot_weight * under[lexicon.posting_number]),
+            _row_sums(lexicon.posting_start, bright * under[lexicon.posting_number]),
             _row_sums(lexicon.faint_start, lexicon.faint_weight * under[lexicon.faint_number]),
         )
 
-    def _ranked(self, dots: _Dots, most: int) -> tuple[tuple[str, float], ...]:
+    def _ranked(
+        self, word: NDArray[np.int32], strength: Floats, most: int
+    ) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        classes = len(self._members) - 1
-        own = _sums(dots.bright["class"], dots.weight, classes)
-        own += _sums(dots.faint["class"].ravel(), dots.faint_weight.ravel(), classes)
-        if not own.any():
-            return ()
-        gain = DIVISION * _sums(self._division_of, own)[self._division_of]
-        gain += MAIN_CLASS * _sums(self._main_of, own)[self._main_of]
-        ranks = own + np.minimum(gain, MOST_GAIN * own)
-        ranks /= ranks.sum()
-        scores = _sums(dots.bright["number"], dots.weight, len(self._digits))
+        ranks, scores = self._scale.weigh(word, strength)
         best: list[tuple[str, float]] = []
         while len(best) < most and (rank := float(ranks[place := int(ranks.argmax())])) > 0:
             best.append((self._precise(place, scores), rank))
@@ -231,25 +201,6 @@ class WeightedGalaxy:
         while len(reached) > 3 and pointed(reached) not in self.lexicon:
             reached = reached[:-1]
         return normal(pointed(reached))
-
-
-def _strengths(
-    found: NDArray[np.int32], start: NDArray[np.integer[Any]], anchor: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.int32], Floats]:
-    """Return the distinct terms and sqrt(tf) x anchor impact of each."""
-    first = first_places(found)
-    times = np.where(start < OPENING_WORDS, OPENING_WEIGHT, 1.0)
-    strength = np.sqrt(np.bincount(first, times, len(found)))
-    if anchor is not None and len(found):
-        strength[np.unique(first[anchor[start]])] *= ANCHOR_IMPACT
-    new = np.flatnonzero(strength)
-    return found.take(new), strength.take(new)
-
-
-def _sums(
-    places: NDArray[np.integer[Any]], weights: NDArray[np.floating[Any]], size: int = 0
-) -> Floats:
-    return np.asarray(np.bincount(places, weights, size), np.float64)
 
 
 def _row_sums(starts: NDArray[np.int32], weights: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
