@@ -1,6 +1,6 @@
 """Where the text around a link ends: the topical boundary, pluggable as the papers ask.
 
-A boundary gets the break points of a link (its paragraph, or its whole list) and the anchors
+A boundary gets the break points of links (their paragraph, or their whole list) and the anchors
 within, and answers with the terms that count.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -32,8 +33,14 @@ class Boundary(Protocol):
     per_link: bool
     """Whether two links of one paragraph may have different boundaries."""
 
-    def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
-        """Return the terms within the boundary of *anchors*, whose break points are *span*."""
+    def cut(
+        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
+    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
+        """Return terms, and which of them are within the boundary of each of *places*.
+
+        A place is its break points and the anchors within. The terms begin with those of *page*;
+        what a boundary cuts out of them, and so cannot name by a span of the page, comes after.
+        """
 
 
 class Paragraph:
@@ -41,14 +48,11 @@ class Paragraph:
 
     per_link = False
 
-    def terms(
-        self,
-        page: Page,
-        span: Span,
-        anchors: Sequence[Span],  # noqa: ARG002 - part of the contract
-    ) -> NDArray[np.int32]:
+    def cut(
+        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
+    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
         """Return all terms between the break points."""
-        return page.terms[span.start : span.stop]
+        return page.terms, [span for span, _ in places]
 
 
 PARAGRAPH = Paragraph()
@@ -79,8 +83,16 @@ class GalaxyBoundary:
         self._terms: dict[Around, NDArray[np.int32]] = {}
         self._own = lru_cache(REMEMBERED_ANCHORS)(self._numbers_of)
 
+    def cut(
+        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
+    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
+        """Return the terms of the galaxies, outliers cut."""
+        parts = [page.terms, *(self.terms(page, span, anchors) for span, anchors in places)]
+        stops = list(accumulate(map(len, parts)))
+        return np.concatenate(parts), [Span(*bounds) for bounds in pairwise(stops)]
+
     def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
-        """Return the terms of the galaxy, outliers cut."""
+        """Return the terms of the galaxy around *anchors*, outliers cut."""
         around = self.around(page, span, anchors)
         if around not in self._terms:
             inside = page.terms[around.span.start : around.span.stop]

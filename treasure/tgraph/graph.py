@@ -22,7 +22,7 @@ from treasure.errors import GraphError
 from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
 from treasure.tgraph.components import Components, Places, Texts, places
-from treasure.tgraph.index import GONE, Asked, Best, Floats
+from treasure.tgraph.index import Best, Floats
 from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
@@ -307,10 +307,9 @@ class TGraph:
     def _match(self, texts: Texts, which: NDArray[np.intp] | None = None) -> Matches:
         """Compare *texts* with all nodes; *which* names the text of each row of the answer."""
         self._settle()
-        asked = Asked(texts, self.weights, self.levels)
-        best = self._young.best(asked)
-        if len(self._old):
-            best = self._old.best(asked).better(best)
+        best = Best.none(len(texts), self.levels)
+        for index in (self._old, self._young):  # among equals the old one is best
+            index.improve(best, texts, self.weights)
         if which is not None:
             best = Best(best.osm[which], best.row[which])
         found = best.row >= 0
@@ -394,7 +393,7 @@ class TGraph:
         if home != NOWHERE:
             self._state += 1
             index = self._old if home == OLD else self._young
-            index.bias[self._table.column("slot")[row]] = 0 if on else GONE
+            index.alive[self._table.column("slot")[row]] = on
 
     def _check_distance(self, distance: int) -> None:
         if not 1 <= distance <= self.levels:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treasure.errors import GraphError
 from treasure.tgraph.columns import Column
 from treasure.tgraph.components import Components
-from treasure.tgraph.index import GONE, Index
+from treasure.tgraph.index import Index
 
 MAX_DESTINATIONS = 8
 NOWHERE, OLD, NEW = range(3)
@@ -218,7 +218,7 @@ class NodeTable:
             self._keys.values[entries],
             self._counts.values[entries],
         )
-        index.bias[self.column("dead")[rows]] = GONE
+        index.alive[:] = ~self.column("dead")[rows]
         self.column("home")[rows] = home
         self.column("slot")[rows] = np.arange(len(rows))
         return index

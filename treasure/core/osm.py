@@ -1,0 +1,456 @@
+"""Counts the words of paragraphs, and finds the nodes of a T-Graph that share most with each.
+
+Serves ``tgraph.components``, which says what a key is (``term * 4 + component``), and
+``tgraph.index``, which says what is compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import sqrt as _sqrt
+
+_DATA = 3
+"""The component of the paragraph itself; the others are headings."""
+_MOST = 65_535
+
+
+def counted(
+    terms: cython.const[cython.int][:], texts: list[list[tuple[int, int, int]]]
+) -> tuple[Any, Any, Any]:
+    """Return keys, counts and bounds of *texts*: the keys of each in order, one text after another.
+
+    A text is a list of (start, stop, component): parts of *terms*. Stop words (-1) do not count.
+    """
+    size: cython.Py_ssize_t = terms.shape[0]
+    count: cython.Py_ssize_t = 0
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    component: cython.longlong
+    for text in texts:
+        for start, stop, _ in text:
+            count += max(0, stop - start)
+    made = np.empty(count, np.int64)
+    codes: cython.longlong[:] = made
+    at: cython.Py_ssize_t
+    owner: cython.longlong = 0
+    term: cython.longlong
+    count = 0
+    for text in texts:
+        for start, stop, component in text:
+            component |= owner << 32
+            for at in range(max(0, start), min(stop, size)):
+                term = terms[at]
+                if term >= 0:
+                    codes[count] = component + (term << 2)
+                    count += 1
+        owner += 1
+    made[:count].sort()
+    distinct: cython.Py_ssize_t = 0
+    code: cython.longlong = -1
+    for at in range(count):
+        distinct += codes[at] != code
+        code = codes[at]
+    all_keys = np.empty(distinct, np.int32)
+    all_counts = np.empty(distinct, np.uint16)
+    all_bounds = np.zeros(len(texts) + 1, np.int32)
+    keys: cython.int[:] = all_keys
+    counts: cython.ushort[:] = all_counts
+    bounds: cython.int[:] = all_bounds
+    most: cython.int = _MOST
+    distinct = -1
+    code = -1
+    for at in range(count):
+        if codes[at] != code:
+            code = codes[at]
+            distinct += 1
+            keys[distinct] = code & 0x7FFFFFFF
+            counts[distinct] = 1
+            bounds[(code >> 32) + 1] += 1
+        elif counts[distinct] < most:
+            counts[distinct] += 1
+    for at in range(len(texts)):
+        bounds[at + 1] += bounds[at]
+    return all_keys, all_counts, all_bounds
+
+
+def cosine(
+    keys: cython.const[cython.int][:],
+    counts: cython.const[cython.ushort][:],
+    other_keys: cython.const[cython.int][:],
+    other_counts: cython.const[cython.ushort][:],
+    component: cython.int,
+) -> float:
+    """Return the cosine of one component of two texts; 0 when either is empty."""
+    i: cython.Py_ssize_t = 0
+    j: cython.Py_ssize_t = 0
+    count: cython.double
+    product: cython.double = 0
+    squares: cython.double = 0
+    other_squares: cython.double = 0
+    for j in range(other_keys.shape[0]):
+        if other_keys[j] & 3 == component:
+            count = other_counts[j]
+            other_squares += count * count
+    j = 0
+    for i in range(keys.shape[0]):
+        if keys[i] & 3 != component:
+            continue
+        count = counts[i]
+        squares += count * count
+        while j < other_keys.shape[0] and other_keys[j] < keys[i]:
+            j += 1
+        if j < other_keys.shape[0] and other_keys[j] == keys[i]:
+            product += count * other_counts[j]
+    return product / _sqrt(squares * other_squares) if squares and other_squares else 0.0
+
+
+@cython.cclass
+class Postings:
+    """For each key the nodes that have it, each with tf / norm; found by a hash table."""
+
+    _rows: cython.const[cython.longlong][:]
+    _levels: cython.const[cython.schar][:]
+    _masks: cython.const[cython.uchar][:]
+    _alive: cython.const[cython.uchar][:]
+    _table: cython.int[:]
+    _keys: cython.int[:]
+    _offsets: cython.int[:]
+    _nodes: cython.int[:]
+    _weights: cython.double[:]
+    _norms: cython.double[:]
+    _headings: cython.double[:]
+    _sums: cython.double[:]
+    _top: cython.double
+    _slot: cython.Py_ssize_t
+
+    def __init__(
+        self,
+        rows: cython.const[cython.longlong][:],
+        levels: cython.const[cython.schar][:],
+        masks: cython.const[cython.uchar][:],
+        alive: cython.const[cython.uchar][:],
+        sizes: cython.const[cython.longlong][:],
+        keys: cython.const[cython.int][:],
+        counts: cython.const[cython.ushort][:],
+    ) -> None:
+        """Take nodes by slot; *sizes* says how many of *keys* and *counts* belong to each.
+
+        *rows* are the caller's names of the slots. *alive* may change later.
+        """
+        self._rows, self._levels, self._masks, self._alive = rows, levels, masks, alive
+        # What a text shares with each slot: by its headings, and in all. 0 when nothing is asked.
+        self._headings = np.zeros(rows.shape[0])
+        self._sums = np.zeros(rows.shape[0])
+        self._norms = np.empty(4)
+        lists: cython.int[:] = self._number(keys)
+        self._fill(sizes, keys, counts, lists)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        small = self._table.shape[0] + self._keys.shape[0] + self._offsets.shape[0]
+        return 4 * small + 12 * self._nodes.shape[0] + 16 * self._sums.shape[0]
+
+    @cython.cfunc
+    def _number(self, keys: cython.const[cython.int][:]) -> Any:
+        """Give each key the number of its list, and return them; make the table to find it by."""
+        count: cython.Py_ssize_t = keys.shape[0]
+        numbers = np.empty(count, np.int32)
+        number_of: cython.int[:] = numbers
+        # Texts share words, so a table that has room for all keys is too large to keep.
+        table: cython.int[:] = _table_for(count)
+        names: cython.int[:] = np.empty(count, np.int32)
+        distinct: cython.int = 0
+        at: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        for at in range(count):
+            slot = _find(table, names, keys[at])
+            if table[slot] < 0:
+                table[slot] = distinct
+                names[distinct] = keys[at]
+                distinct += 1
+            number_of[at] = table[slot]
+        self._keys = np.array(names[:distinct], np.int32)
+        self._table = _table_for(distinct)
+        for at in range(distinct):
+            self._table[_find(self._table, self._keys, self._keys[at])] = at
+        return numbers
+
+    @cython.cfunc
+    def _fill(
+        self,
+        sizes: cython.const[cython.longlong][:],
+        keys: cython.const[cython.int][:],
+        counts: cython.const[cython.ushort][:],
+        lists: cython.int[:],
+    ) -> Any:
+        """Write the lists, each in the order of slots."""
+        count: cython.Py_ssize_t = keys.shape[0]
+        at: cython.Py_ssize_t
+        offsets: cython.int[:] = np.zeros(self._keys.shape[0] + 2, np.int32)
+        for at in range(count):
+            offsets[lists[at] + 2] += 1
+        for at in range(2, offsets.shape[0]):
+            offsets[at] += offsets[at - 1]
+        nodes: cython.int[:] = np.empty(count, np.int32)
+        weights: cython.double[:] = np.empty(count)
+        norms: cython.double[:] = self._norms
+        node: cython.int
+        begin: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        for node in range(sizes.shape[0]):
+            end = min(begin + sizes[node], count)
+            _measure(keys, counts, begin, end, norms)
+            for at in range(begin, end):
+                place = offsets[lists[at] + 1]
+                offsets[lists[at] + 1] += 1
+                nodes[place] = node
+                weights[place] = counts[at] / norms[keys[at] & 3]
+            begin = end
+        # Filling has moved the beginning of each list to where the next one begins.
+        self._offsets, self._nodes, self._weights = offsets, nodes, weights
+        return None
+
+    def best(
+        self,
+        keys: cython.const[cython.int][:],
+        counts: cython.const[cython.ushort][:],
+        bounds: cython.const[cython.int][:],
+        weights: cython.const[cython.double][:],
+        divisors: cython.const[cython.double][:],
+        osm: cython.double[:, :],
+        row: cython.longlong[:],
+    ) -> None:
+        """Raise *osm* (text, level) to the best of each level, and name the best node in *row*.
+
+        A row stays as it is where no node here is better than all of *osm* was. Among equals the
+        lowest slot is best.
+
+        Texts that follow each other often have the same headings. What those share with the nodes
+        is summed once, and so is the best of it. The data of a text only add to that, so that of
+        all nodes only those need another look that share data.
+        """
+        lists: cython.int[:] = np.empty(keys.shape[0], np.int32)
+        values: cython.double[:] = np.empty(keys.shape[0])
+        levels: cython.Py_ssize_t = osm.shape[1]
+        tops: cython.double[:, :] = np.zeros((1, levels))
+        top: cython.double = 0
+        top_slot: cython.Py_ssize_t = -1
+        before: cython.double
+        mask: cython.int
+        last_mask: cython.int = -1
+        text: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        # Where the lists of this text's headings begin, those of its data, and where they end.
+        begin: cython.Py_ssize_t
+        middle: cython.Py_ssize_t
+        end: cython.Py_ssize_t = 0
+        # The same for the headings that are summed.
+        summed: cython.Py_ssize_t = 0
+        summed_end: cython.Py_ssize_t = 0
+        for text in range(osm.shape[0]):
+            begin = end
+            mask = _measure(keys, counts, bounds[text], bounds[text + 1], self._norms)
+            middle = self._look_up(keys, counts, bounds, text, False, weights, lists, values, begin)
+            end = self._look_up(keys, counts, bounds, text, True, weights, lists, values, middle)
+            if not _same(lists, values, summed, summed_end, begin, middle):
+                self._forget_headings(lists, summed, summed_end)
+                self._add(lists, values, begin, middle, self._headings)
+                self._forget_data(lists, begin, middle)
+                summed, summed_end = begin, middle
+                last_mask = -1
+            if mask != last_mask:
+                last_mask = mask
+                for i in range(levels):
+                    tops[0, i] = 0
+                self._top, self._slot = 0, -1
+                self._raise(lists, begin, middle, divisors, mask, tops, 0)
+                top, top_slot = self._top, self._slot
+            before = 0
+            for i in range(levels):
+                before = max(before, osm[text, i])
+                osm[text, i] = max(osm[text, i], tops[0, i])
+            self._top, self._slot = top, top_slot
+            self._add(lists, values, middle, end, self._sums)
+            self._raise(lists, middle, end, divisors, mask, osm, text)
+            self._forget_data(lists, middle, end)
+            if self._top > before:
+                row[text] = self._rows[self._slot]
+        self._forget_headings(lists, summed, summed_end)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _look_up(
+        self,
+        keys: cython.const[cython.int][:],
+        counts: cython.const[cython.ushort][:],
+        bounds: cython.const[cython.int][:],
+        text: cython.Py_ssize_t,
+        of_data: cython.bint,
+        weights: cython.const[cython.double][:],
+        lists: cython.int[:],
+        values: cython.double[:],
+        end: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Write the lists for a text's headings, or for its data, to *end*; return the new end."""
+        at: cython.Py_ssize_t
+        component: cython.int
+        found: cython.int
+        table: cython.int[:] = self._table
+        names: cython.int[:] = self._keys
+        norms: cython.double[:] = self._norms
+        for at in range(bounds[text], bounds[text + 1]):
+            component = keys[at] & 3
+            if (component == 3) == of_data:
+                found = table[_find(table, names, keys[at])]
+                if found >= 0:
+                    lists[end] = found
+                    values[end] = counts[at] / norms[component] * weights[component]
+                    end += 1
+        return end
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _add(
+        self,
+        lists: cython.int[:],
+        values: cython.double[:],
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        sums: cython.double[:],
+    ) -> cython.void:
+        """Add lists *begin* to *end* to *sums*, each times its value."""
+        i: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        value: cython.double
+        offsets: cython.int[:] = self._offsets
+        nodes: cython.int[:] = self._nodes
+        weights: cython.double[:] = self._weights
+        for i in range(begin, end):
+            value = values[i]
+            for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
+                sums[nodes[place]] += value * weights[place]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _raise(
+        self,
+        lists: cython.int[:],
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        divisors: cython.const[cython.double][:],
+        mask: cython.int,
+        osm: cython.double[:, :],
+        text: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Raise the best OSM of each level, and the best of all, by the nodes in some lists."""
+        i: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        node: cython.Py_ssize_t
+        level: cython.Py_ssize_t
+        value: cython.double
+        offsets: cython.int[:] = self._offsets
+        nodes: cython.int[:] = self._nodes
+        sums: cython.double[:] = self._sums
+        for i in range(begin, end):
+            for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
+                node = nodes[place]
+                level = self._levels[node] - 1
+                if self._alive[node] and level < osm.shape[1]:
+                    value = sums[node] / divisors[mask | self._masks[node]]
+                    if value > osm[text, level]:
+                        osm[text, level] = value
+                    if value > self._top or (value == self._top and node < self._slot):
+                        self._top, self._slot = value, node
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _forget_data(
+        self, lists: cython.int[:], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.void:
+        """Leave only what headings share with the nodes in some lists."""
+        i: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        for i in range(begin, end):
+            for place in range(self._offsets[lists[i]], self._offsets[lists[i] + 1]):
+                self._sums[self._nodes[place]] = self._headings[self._nodes[place]]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _forget_headings(
+        self, lists: cython.int[:], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.void:
+        """Leave nothing of what is shared with the nodes in some lists."""
+        i: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        for i in range(begin, end):
+            for place in range(self._offsets[lists[i]], self._offsets[lists[i] + 1]):
+                self._headings[self._nodes[place]] = 0
+                self._sums[self._nodes[place]] = 0
+
+
+def _table_for(keys: int) -> Any:
+    """Return an empty hash table, never more than half full."""
+    return np.full(1 << (2 * keys).bit_length(), -1, np.int32)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _find(table: cython.int[:], names: cython.int[:], key: cython.int) -> cython.Py_ssize_t:
+    """Return where in *table* the number of *key* is, or would be: numbers are places in *names*."""
+    last: cython.Py_ssize_t = table.shape[0] - 1
+    slot: cython.Py_ssize_t = (cython.cast(cython.longlong, key) * 0x61C88647) >> 15 & last
+    while table[slot] >= 0 and names[table[slot]] != key:
+        slot = (slot + 1) & last
+    return slot
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _measure(
+    keys: cython.const[cython.int][:],
+    counts: cython.const[cython.ushort][:],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    norms: cython.double[:],
+) -> cython.int:
+    """Write the norm of each component of a text; return which have words, as bits."""
+    at: cython.Py_ssize_t
+    component: cython.int
+    mask: cython.int = 0
+    count: cython.double
+    for component in range(4):
+        norms[component] = 0
+    for at in range(begin, end):
+        count = float(counts[at])
+        component = keys[at] & 3
+        norms[component] += count * count
+        mask |= 1 << component
+    for component in range(4):
+        norms[component] = _sqrt(norms[component])
+    return mask
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _same(
+    lists: cython.int[:],
+    values: cython.double[:],
+    one: cython.Py_ssize_t,
+    one_end: cython.Py_ssize_t,
+    other: cython.Py_ssize_t,
+    other_end: cython.Py_ssize_t,
+) -> cython.bint:
+    """Whether two parts of *lists* are the same, with the same values."""
+    i: cython.Py_ssize_t
+    if one_end - one != other_end - other:
+        return False
+    for i in range(one_end - one):
+        if lists[one + i] != lists[other + i] or values[one + i] != values[other + i]:
+            return False
+    return True
