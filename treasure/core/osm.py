@@ -109,12 +109,17 @@ def cosine(
 
 @cython.cclass
 class Postings:
-    """For each key the nodes that have it, each with tf / norm; found by a hash table."""
+    """For each key the nodes that have it, each with tf / norm; found by a hash table.
+
+    A group is neighbours with the same level and the same empty components. The divisor of the mean
+    is the same for all of it, so that only its largest sum has to be divided.
+    """
 
     _rows: cython.const[cython.longlong][:]
-    _levels: cython.const[cython.schar][:]
-    _masks: cython.const[cython.uchar][:]
     _alive: cython.const[cython.uchar][:]
+    _groups: cython.int[:]
+    _group_level: cython.int[:]
+    _group_mask: cython.int[:]
     _table: cython.int[:]
     _keys: cython.int[:]
     _offsets: cython.int[:]
@@ -123,8 +128,6 @@ class Postings:
     _norms: cython.double[:]
     _headings: cython.double[:]
     _sums: cython.double[:]
-    _top: cython.double
-    _slot: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -140,19 +143,40 @@ class Postings:
 
         *rows* are the caller's names of the slots. *alive* may change later.
         """
-        self._rows, self._levels, self._masks, self._alive = rows, levels, masks, alive
+        self._rows, self._alive = rows, alive
         # What a text shares with each slot: by its headings, and in all. 0 when nothing is asked.
         self._headings = np.zeros(rows.shape[0])
         self._sums = np.zeros(rows.shape[0])
         self._norms = np.empty(4)
-        lists: cython.int[:] = self._number(keys)
-        self._fill(sizes, keys, counts, lists)
+        self._group(levels, masks)
+        self._fill(sizes, keys, counts, self._number(keys))
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
         small = self._table.shape[0] + self._keys.shape[0] + self._offsets.shape[0]
-        return 4 * small + 12 * self._nodes.shape[0] + 16 * self._sums.shape[0]
+        return 4 * small + 12 * self._nodes.shape[0] + 20 * self._sums.shape[0]
+
+    @cython.cfunc
+    def _group(
+        self, levels: cython.const[cython.schar][:], masks: cython.const[cython.uchar][:]
+    ) -> Any:
+        """Give each slot the number of its group."""
+        slots: cython.Py_ssize_t = levels.shape[0]
+        groups: cython.int[:] = np.empty(slots, np.int32)
+        slot: cython.Py_ssize_t
+        count: cython.int = 0
+        for slot in range(slots):
+            if slot == 0 or levels[slot] != levels[slot - 1] or masks[slot] != masks[slot - 1]:
+                count += 1
+            groups[slot] = count - 1
+        self._groups = groups
+        self._group_level = np.empty(count, np.int32)
+        self._group_mask = np.empty(count, np.int32)
+        for slot in range(slots):
+            self._group_level[groups[slot]] = levels[slot]
+            self._group_mask[groups[slot]] = masks[slot]
+        return None
 
     @cython.cfunc
     def _number(self, keys: cython.const[cython.int][:]) -> Any:
@@ -236,15 +260,15 @@ class Postings:
         """
         lists: cython.int[:] = np.empty(keys.shape[0], np.int32)
         values: cython.double[:] = np.empty(keys.shape[0])
-        levels: cython.Py_ssize_t = osm.shape[1]
-        tops: cython.double[:, :] = np.zeros((1, levels))
-        top: cython.double = 0
-        top_slot: cython.Py_ssize_t = -1
-        before: cython.double
-        mask: cython.int
-        last_mask: cython.int = -1
+        groups: cython.Py_ssize_t = self._group_level.shape[0]
+        # The largest sum of each group and the slot that has it: by headings, and in all.
+        heading_tops: cython.double[:] = np.zeros(groups)
+        heading_slots: cython.int[:] = np.zeros(groups, np.int32)
+        tops: cython.double[:] = np.zeros(groups)
+        slots: cython.int[:] = np.zeros(groups, np.int32)
         text: cython.Py_ssize_t
         i: cython.Py_ssize_t
+        mask: cython.int
         # Where the lists of this text's headings begin, those of its data, and where they end.
         begin: cython.Py_ssize_t
         middle: cython.Py_ssize_t
@@ -259,27 +283,18 @@ class Postings:
             end = self._look_up(keys, counts, bounds, text, True, weights, lists, values, middle)
             if not _same(lists, values, summed, summed_end, begin, middle):
                 self._forget_headings(lists, summed, summed_end)
-                self._add(lists, values, begin, middle, self._headings)
-                self._forget_data(lists, begin, middle)
                 summed, summed_end = begin, middle
-                last_mask = -1
-            if mask != last_mask:
-                last_mask = mask
-                for i in range(levels):
-                    tops[0, i] = 0
-                self._top, self._slot = 0, -1
-                self._raise(lists, begin, middle, divisors, mask, tops, 0)
-                top, top_slot = self._top, self._slot
-            before = 0
-            for i in range(levels):
-                before = max(before, osm[text, i])
-                osm[text, i] = max(osm[text, i], tops[0, i])
-            self._top, self._slot = top, top_slot
+                self._add(lists, values, begin, middle, self._sums)
+                self._keep_headings(lists, begin, middle)
+                for i in range(groups):
+                    heading_tops[i] = heading_slots[i] = 0
+                self._take_tops(lists, begin, middle, heading_tops, heading_slots)
+            for i in range(groups):
+                tops[i] = heading_tops[i]
+                slots[i] = heading_slots[i]
             self._add(lists, values, middle, end, self._sums)
-            self._raise(lists, middle, end, divisors, mask, osm, text)
-            self._forget_data(lists, middle, end)
-            if self._top > before:
-                row[text] = self._rows[self._slot]
+            self._take_tops(lists, middle, end, tops, slots)
+            self._note(tops, slots, mask, divisors, text, osm, row)
         self._forget_headings(lists, summed, summed_end)
 
     @cython.cfunc
@@ -337,47 +352,82 @@ class Postings:
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _raise(
+    def _take_tops(
         self,
         lists: cython.int[:],
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        divisors: cython.const[cython.double][:],
-        mask: cython.int,
-        osm: cython.double[:, :],
-        text: cython.Py_ssize_t,
+        tops: cython.double[:],
+        slots: cython.int[:],
     ) -> cython.void:
-        """Raise the best OSM of each level, and the best of all, by the nodes in some lists."""
+        """Raise the *tops* of groups by the sums of nodes in some lists; leave those of headings.
+
+        A node that is in several lists is met again with the sum of its headings: that was there
+        before.
+        """
         i: cython.Py_ssize_t
         place: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        level: cython.Py_ssize_t
+        node: cython.int
+        group: cython.int
         value: cython.double
         offsets: cython.int[:] = self._offsets
         nodes: cython.int[:] = self._nodes
+        groups: cython.int[:] = self._groups
         sums: cython.double[:] = self._sums
+        headings: cython.double[:] = self._headings
         for i in range(begin, end):
             for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
                 node = nodes[place]
-                level = self._levels[node] - 1
-                if self._alive[node] and level < osm.shape[1]:
-                    value = sums[node] / divisors[mask | self._masks[node]]
-                    if value > osm[text, level]:
-                        osm[text, level] = value
-                    if value > self._top or (value == self._top and node < self._slot):
-                        self._top, self._slot = value, node
+                group = groups[node]
+                value = sums[node]
+                sums[node] = headings[node]
+                if (
+                    value >= tops[group]
+                    and self._alive[node]
+                    and (value > tops[group] or node < slots[group])
+                ):
+                    tops[group] = value
+                    slots[group] = node
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _forget_data(
+    def _note(
+        self,
+        tops: cython.double[:],
+        slots: cython.int[:],
+        mask: cython.int,
+        divisors: cython.const[cython.double][:],
+        text: cython.Py_ssize_t,
+        osm: cython.double[:, :],
+        row: cython.longlong[:],
+    ) -> cython.void:
+        """Write down the best of each level, and the best of all, if they are better."""
+        i: cython.Py_ssize_t
+        level: cython.Py_ssize_t
+        value: cython.double
+        best: cython.double = 0
+        for level in range(osm.shape[1]):
+            best = max(best, osm[text, level])
+        for i in range(tops.shape[0]):
+            value = tops[i] / divisors[mask | self._group_mask[i]]
+            level = self._group_level[i] - 1
+            if value > osm[text, level]:
+                osm[text, level] = value
+            if value > best:
+                best = value
+                row[text] = self._rows[slots[i]]
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _keep_headings(
         self, lists: cython.int[:], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.void:
-        """Leave only what headings share with the nodes in some lists."""
+        """Take what was summed as that of headings."""
         i: cython.Py_ssize_t
         place: cython.Py_ssize_t
         for i in range(begin, end):
             for place in range(self._offsets[lists[i]], self._offsets[lists[i] + 1]):
-                self._sums[self._nodes[place]] = self._headings[self._nodes[place]]
+                self._headings[self._nodes[place]] = self._sums[self._nodes[place]]
 
     @cython.cfunc
     @cython.exceptval(check=False)

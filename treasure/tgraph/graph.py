@@ -53,11 +53,11 @@ class Matches:
     """Best OSM per level, dead nodes passed over: column 0 is level 1."""
     node: NDArray[np.int64]
     """Number of the node with the best OSM, -1 where no node shares a word."""
-    distance: NDArray[np.int64]
+    distance: NDArray[np.int8]
     """Distance of that node, levels + 1 where there is none."""
     success: NDArray[np.float64]
     """What links that matched that node led to: mean relevance, drawn to the crawl's mean."""
-    fetches: NDArray[np.int64]
+    fetches: NDArray[np.int32]
     """How many fetches that success rests on."""
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class TGraph:
         self.relevance = 0.0
         """The sum of their relevance."""
         self.journal = Journal(self)
-        self._table = NodeTable()
+        self._table = NodeTable(nowhere=levels + 1)
         self._old = self._young = self._table.index(np.empty(0, np.int64), NEW)
         self._waiting: set[int] = set()
         self._state = 0
@@ -312,21 +312,13 @@ class TGraph:
             index.improve(best, texts, self.weights)
         if which is not None:
             best = Best(best.osm[which], best.row[which])
-        found = best.row >= 0
-        nodes = self._table.records(best.row[found])
-
-        def column(name: str, missing: float, kind: type = np.int64) -> NDArray[Any]:
-            values: NDArray[Any] = np.full(len(found), missing, kind)
-            values[found] = nodes[name]
-            return values
-
-        fetches = column("fetches", 0)
+        nodes = self._table.records(best.row)
         return Matches(
             osm=best.osm,
-            node=column("number", -1),
-            distance=column("distance", self.levels + 1),
-            success=self._drawn(fetches, column("hits", 0, np.float64)),
-            fetches=fetches,
+            node=nodes["number"],
+            distance=nodes["distance"],
+            success=self._drawn(nodes["fetches"], nodes["hits"]),
+            fetches=nodes["fetches"],
         )
 
     def nearest(self, matches: Matches) -> NDArray[np.int64]:

@@ -29,12 +29,12 @@ class Best(NamedTuple):
     osm: Floats
     """Best OSM per level: column 0 is level 1."""
     row: NDArray[np.int64]
-    """Row of the node with the best OSM of all, -1 where no node shares a word."""
+    """Row of the node with the best OSM of all, 0 where no node shares a word."""
 
     @classmethod
     def none(cls, texts: int, levels: int) -> Best:
         """Return what is known before any index was asked."""
-        return cls(np.zeros((texts, levels)), np.full(texts, -1, np.int64))
+        return cls(np.zeros((texts, levels)), np.zeros(texts, np.int64))
 
 
 class Index:
