@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core import tables as core_tables
 from treasure.text import spaced
 
 CONTEXT_WORDS = 12
@@ -147,6 +148,16 @@ class Page:
         letters = np.frombuffer(b" %b " % data, np.uint8) > ord(" ")
         edges = np.flatnonzero(letters[1:] != letters[:-1]).astype(np.int32)
         return data, edges[::2], edges[1::2]
+
+    @cached_property
+    def block_table(self) -> NDArray[np.int32]:
+        """A row a block: begin, end, heading, boilerplate, and begin and end of its ``whole``."""
+        return core_tables.block_table(self.blocks)
+
+    @cached_property
+    def link_table(self) -> NDArray[np.int32]:
+        """A row a link: begin and end of its anchor, and its block."""
+        return core_tables.link_table(self.links)
 
     @cached_property
     def main_heading(self) -> Span:

@@ -1,7 +1,7 @@
 """WordTable: the numbers of a text's words, looked up without making a string of any.
 
 A dictionary needs a string for every word. Here a word is looked for by a hash of its 64 bits,
-made while its end is looked for (``core.words``): with 130,000 words that two share one has yet to
+made while its end is found (``core.words``): with 130,000 words that two share one has yet to
 be seen. What is not in the table, which holds the words met first and so the common ones, is
 asked for one by one.
 """
@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.words import MOST_BYTES, SHIFT, cut, hash_of
+from treasure.core.words import MOST_BYTES, SHIFT, cut, keep
 
-MOST_WORDS = 1 << (64 - SHIFT - 3)
+SLOTS = 1 << (64 - SHIFT)
+MOST_WORDS = SLOTS >> 3
 """With more, too many words would meet in a slot; 130,000 words are nearly all of a text."""
 
 __all__ = ["MOST_BYTES", "Reading", "WordTable"]
@@ -41,31 +42,22 @@ class WordTable:
         self._mark = ord(mark)
         self._words = 0
         self._adding = threading.Lock()
-        # One slot more, since a word may stand next to its own slot.
-        self._hashes = np.zeros((1 << (64 - SHIFT)) + 1, np.uint64)
-        self._numbers = np.zeros((1 << (64 - SHIFT)) + 1, np.int32)
+        # Hash and number of each word side by side; one slot more, as a word may stand next to its
+        # own.
+        self._table = np.zeros((SLOTS + 1, 2), np.uint64)
+        self._table[:2] = 1  # a word without a hash looks here, and must not be found
 
     def read(self, text: bytes) -> Reading:
         """Return the words of *text*: runs of bytes greater than a space, in UTF-8."""
-        numbers, starts, stops, marks, missing = cut(text, self._mark, self._hashes, self._numbers)
+        numbers, starts, stops, marks, missing = cut(text, self._mark, self._table)
         for at in missing:
             numbers[at] = self._ask(text[starts[at] : stops[at]])
         return Reading(numbers, starts, stops, marks)
 
-    def _ask(self, written: bytes) -> int:
+    def _ask(self, word: bytes) -> int:
         """Ask for the number of a word; remember it where there is room."""
-        number = self._number(written.decode())
-        word = hash_of(written)
-        slot = word >> SHIFT
-        if word and self._words < MOST_WORDS:
+        number = self._number(word.decode())
+        if self._words < MOST_WORDS:
             with self._adding:
-                for place in (slot, slot + 1):
-                    if self._hashes[place] == word:  # twice in one text
-                        break
-                    if not self._hashes[place]:
-                        # Number before hash: whoever reads meanwhile looks for the hash first.
-                        self._numbers[place] = number
-                        self._hashes[place] = word
-                        self._words += 1
-                        break
+                self._words += keep(self._table, word, number)
         return number

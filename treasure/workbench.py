@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from treasure import core
 from treasure.addresses import AddressPolicy
 from treasure.admission import Admission
 from treasure.config import TreasureConfig
@@ -178,6 +179,8 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
+    if not core.COMPILED:
+        logger.warning("%s `treasure doctor` says what to do.", core.SLOW)
     examples, negatives = given_pages(config, topics, web)
     _check_words(topics, examples)
     store = Store.open(repository_url(config))

@@ -125,3 +125,11 @@ def test_frontiers(home):
     for frontier, level in (("memory", "warning"), ("redis://127.0.0.1:1/0", "problem")):
         found = examine(Plan({**ADDONS, "TREASURE_FRONTIER": frontier}, "x"))
         assert levels(found, "frontier") == {level}
+
+
+@pytest.mark.parametrize(("compiled", "level"), [(True, "ok"), (False, "note")])
+def test_it_tells_whether_the_core_is_compiled(home, monkeypatch, compiled, level):
+    monkeypatch.setattr("treasure.core.COMPILED", compiled)
+    findings = examine(Plan({}, "", "", ""))
+    assert levels(findings, "core") == {level}
+    assert ("python3-dev" in words(findings, "core")) != compiled

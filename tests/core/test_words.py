@@ -10,16 +10,14 @@ INSTALLED, UNCOMPILED = both("words")
 
 
 def read(words, text, known):
-    hashes = np.zeros((1 << (64 - words.SHIFT)) + 1, np.uint64)
-    numbers = np.zeros(hashes.size, np.int32)
-    for number, word in enumerate(known):
-        if word_hash := words.hash_of(word):
-            slot = word_hash >> words.SHIFT
-            hashes[slot], numbers[slot] = word_hash, number
-    found, begins, ends, marks, missing = words.cut(text, 1, hashes, numbers)
+    table = np.zeros(((1 << (64 - words.SHIFT)) + 1, 2), np.uint64)
+    table[:2] = 1
+    for number, word in enumerate(known, -1):
+        words.keep(table, word, number)
+    found, begins, ends, marks, missing = words.cut(text, 1, table)
     named = found.tolist()
     for at in missing:
-        named[at] = -1
+        named[at] = None
     return named, begins.tolist(), ends.tolist(), marks, missing
 
 

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from treasure import core
 from treasure.checkup.findings import DISTRIBUTION, NOTE, OK, PROBLEM, WARNING, Finding
 
 LEAST_PYTHON = (3, 11)
@@ -27,6 +28,7 @@ def check_machine() -> Iterator[Finding]:
     else:
         yield Finding("python", OK, f"Python {version}.")
     yield from check_packages()
+    yield check_core()
     yield from check_open_files()
 
 
@@ -69,6 +71,16 @@ def check_packages() -> Iterator[Finding]:
             "packages", NOTE, f"Without {', '.join(optional)}: nothing needs them yet.",
             f"pip install '{DISTRIBUTION}[{','.join(optional)}]'",
         )  # fmt: skip
+
+
+def check_core() -> Finding:
+    """Tell whether what takes most of the time is compiled."""
+    if core.COMPILED:
+        return Finding("core", OK, "Our core is compiled.")
+    return Finding(
+        "core", NOTE, core.SLOW,
+        "Install gcc, libc6-dev and python3-dev (or their like), then Treasure again with pip.",
+    )  # fmt: skip
 
 
 def _extra(marker: Any) -> str:

@@ -12,3 +12,4 @@ from treasure.core import words
 
 COMPILED = not words.__file__.endswith(".py")
 """Whether the core runs as machine code."""
+SLOW = "Our core is not compiled here: a page takes several times as long."

@@ -15,6 +15,9 @@ MOST_BYTES = 24
 SHIFT = 44
 """The 20 highest bits of a hash choose the slot."""
 _MASK = (1 << 64) - 1
+_OFFSET = cython.declare(cython.ulonglong, 14695981039346656037)
+_PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
+_ODD = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 
 
 @cython.cfunc
@@ -30,34 +33,52 @@ def hash_of(word: bytes) -> int:
         return 0
     data: cython.const[cython.uchar][:] = word
     i: cython.Py_ssize_t
-    found: cython.ulonglong = 14695981039346656037
+    found: cython.ulonglong = _OFFSET
     for i in range(len(word)):
-        found = _product(found ^ data[i], 0x100000001B3)
+        found = _product(found ^ data[i], _PRIME)
     return _stirred(found)
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def _stirred(word_hash: cython.ulonglong) -> cython.ulonglong:
-    return _product(word_hash ^ (word_hash >> 32), 0x9E3779B97F4A7C15)
+    return _product(word_hash ^ (word_hash >> 32), _ODD)
+
+
+def keep(table: cython.ulonglong[:, :], word: bytes, number: cython.longlong) -> bool:
+    """Write down the number of a word where there is room; tell whether there was.
+
+    Number before hash: whoever reads meanwhile looks for the hash first.
+    """
+    hashed: cython.ulonglong = hash_of(word)
+    slot: cython.Py_ssize_t = hashed >> SHIFT
+    if not hashed or table[slot, 0] == hashed:  # it may stand twice in a text
+        return False
+    if table[slot, 0]:
+        slot += 1
+        if table[slot, 0]:
+            return False
+    table[slot, 1] = number + 1
+    table[slot, 0] = hashed
+    return True
 
 
 def cut(
-    text: bytes,
-    mark: cython.int,
-    hashes: cython.ulonglong[:],
-    numbers: cython.int[:],
+    text: bytes, mark: cython.int, table: cython.ulonglong[:, :]
 ) -> tuple[Any, Any, Any, list[int], list[int]]:
     """Return number, begin and end of each word of *text*: its runs of bytes above a space.
 
-    Also, before which word each *mark* stands, and which words the table does not have.
+    Also, how many words stand before each *mark*, and which words the table does not have. First
+    all words are hashed, then all are looked for: so the machine waits for many slots at a time.
     """
     data: cython.const[cython.uchar][:] = text
     size: cython.Py_ssize_t = len(text)
     found, begins, ends = np.empty((3, size // 2 + 1), np.int32)
+    hashes = np.empty(size // 2 + 1, np.uint64)
     number_of: cython.int[:] = found
     begin_of: cython.int[:] = begins
     end_of: cython.int[:] = ends
+    hash_of_: cython.ulonglong[:] = hashes
     marks: list[int] = []
     missing: list[int] = []
     count: cython.Py_ssize_t = 0
@@ -67,7 +88,6 @@ def cut(
     byte: cython.int
     word: cython.ulonglong
     most: cython.Py_ssize_t = MOST_BYTES
-    shift: cython.int = SHIFT
     while i < size:
         byte = data[i]
         if byte <= 32:
@@ -76,19 +96,22 @@ def cut(
             i += 1
             continue
         begin = i
-        word = 14695981039346656037
+        word = _OFFSET
         while i < size and data[i] > 32:
-            word = _product(word ^ data[i], 0x100000001B3)
+            word = _product(word ^ data[i], _PRIME)
             i += 1
-        word = _stirred(word) if i - begin <= most else 0
-        slot = word >> shift
-        if word and hashes[slot] == word:
-            number_of[count] = numbers[slot]
-        elif word and hashes[slot + 1] == word:
-            number_of[count] = numbers[slot + 1]
-        else:
-            missing.append(count)
+        hash_of_[count] = _stirred(word) if i - begin <= most else 0
         begin_of[count] = begin
         end_of[count] = i
         count += 1
+    shift: cython.int = SHIFT
+    for i in range(count):
+        word = hash_of_[i]
+        slot = word >> shift
+        if table[slot, 0] != word:
+            slot += 1
+            if table[slot, 0] != word:
+                missing.append(i)
+                continue
+        number_of[i] = cython.cast(cython.int, table[slot, 1]) - 1
     return found[:count], begins[:count], ends[:count], marks, missing
