@@ -12,26 +12,53 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import sqrt as _sqrt
 
-_DATA = 3
-"""The component of the paragraph itself; the others are headings."""
 _MOST = 65_535
 
 
-def counted(
-    terms: cython.const[cython.int][:], texts: list[list[tuple[int, int, int]]]
-) -> tuple[Any, Any, Any]:
-    """Return keys, counts and bounds of *texts*: the keys of each in order, one text after another.
+def grouped(
+    blocks: cython.const[cython.int][:, :], links: cython.const[cython.int][:, :]
+) -> dict[tuple[int, int, int], list[int]]:
+    """Return which *links* are in the same paragraph or whole list: (begin, end, heading) of it.
 
-    A text is a list of (start, stop, component): parts of *terms*. Stop words (-1) do not count.
+    Blocks and links are tables as those of a page (``core.tables``).
+    """
+    found: dict[tuple[int, int, int], list[int]] = {}
+    of_block: dict[int, list[int]] = {}
+    at: cython.Py_ssize_t
+    block: cython.Py_ssize_t
+    whole: cython.Py_ssize_t
+    for at in range(links.shape[0]):
+        block = links[at, 2]
+        inside = of_block.get(block)
+        if inside is None:
+            whole = 4 if blocks[block, 5] > blocks[block, 4] else 0
+            name = (int(blocks[block, whole]), int(blocks[block, whole + 1]), int(blocks[block, 2]))
+            inside = of_block[block] = found.setdefault(name, [])
+        inside.append(at)
+    return found
+
+
+def counted(
+    terms: cython.const[cython.int][:],
+    headings: list[list[tuple[int, int, int]]],
+    data: list[tuple[int, int]],
+) -> tuple[Any, Any, Any]:
+    """Return keys, counts and bounds of texts: the keys of each in order, one text after another.
+
+    Texts are parts of *terms*: (start, stop, component) of the *headings* of each, and (start,
+    stop) of its *data*. Stop words (-1) do not count.
     """
     size: cython.Py_ssize_t = terms.shape[0]
     count: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     stop: cython.Py_ssize_t
     component: cython.longlong
+    texts: list[list[tuple[int, int, int]]] = [
+        [*above, (start, stop, 3)] for above, (start, stop) in zip(headings, data, strict=True)
+    ]
     for text in texts:
         for start, stop, _ in text:
-            count += max(0, stop - start)
+            count += max(0, min(stop, size) - max(0, start))
     made = np.empty(count, np.int64)
     codes: cython.longlong[:] = made
     at: cython.Py_ssize_t
@@ -411,7 +438,7 @@ class Postings:
         for i in range(tops.shape[0]):
             value = tops[i] / divisors[mask | self._group_mask[i]]
             level = self._group_level[i] - 1
-            if value > osm[text, level]:
+            if level < osm.shape[1] and value > osm[text, level]:
                 osm[text, level] = value
             if value > best:
                 best = value

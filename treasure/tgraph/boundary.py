@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.pages import Page, Span
+from treasure.pages import Link, Page, Span
 
 if TYPE_CHECKING:
     from treasure.ddc.galaxy import PlainGalaxy, Plot
@@ -27,6 +27,9 @@ REMEMBERED_ANCHORS = 10_000
 """Anchors whose own numbers are remembered: menus say the same on every page."""
 
 
+Spans = list[tuple[int, int]]
+
+
 class Boundary(Protocol):
     """Chooses the terms around links."""
 
@@ -34,12 +37,13 @@ class Boundary(Protocol):
     """Whether two links of one paragraph may have different boundaries."""
 
     def cut(
-        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
-    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
-        """Return terms, and which of them are within the boundary of each of *places*.
+        self, page: Page, links: Sequence[Link], spans: Spans, inside: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.int32], Spans]:
+        """Return terms, and which of them are within the boundary of each place of *page*.
 
-        A place is its break points and the anchors within. The terms begin with those of *page*;
-        what a boundary cuts out of them, and so cannot name by a span of the page, comes after.
+        A place has its break points in *spans* and the numbers of its links in *inside*. The terms
+        begin with those of the page; what a boundary has cut, so that it is no part of the page
+        any more, comes after them.
         """
 
 
@@ -49,10 +53,14 @@ class Paragraph:
     per_link = False
 
     def cut(
-        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
-    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
+        self,
+        page: Page,
+        links: Sequence[Link],  # noqa: ARG002 - part of the contract
+        spans: Spans,
+        inside: Sequence[Sequence[int]],  # noqa: ARG002 - part of the contract
+    ) -> tuple[NDArray[np.int32], Spans]:
         """Return all terms between the break points."""
-        return page.terms, [span for span, _ in places]
+        return page.terms, spans
 
 
 PARAGRAPH = Paragraph()
@@ -84,12 +92,13 @@ class GalaxyBoundary:
         self._own = lru_cache(REMEMBERED_ANCHORS)(self._numbers_of)
 
     def cut(
-        self, page: Page, places: Sequence[tuple[Span, Sequence[Span]]]
-    ) -> tuple[NDArray[np.int32], Sequence[Span]]:
+        self, page: Page, links: Sequence[Link], spans: Spans, inside: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.int32], Spans]:
         """Return the terms of the galaxies, outliers cut."""
-        parts = [page.terms, *(self.terms(page, span, anchors) for span, anchors in places)]
-        stops = list(accumulate(map(len, parts)))
-        return np.concatenate(parts), [Span(*bounds) for bounds in pairwise(stops)]
+        parts = [page.terms]
+        for span, numbers in zip(spans, inside, strict=True):
+            parts.append(self.terms(page, Span(*span), [links[at].anchor for at in numbers]))
+        return np.concatenate(parts), list(pairwise(accumulate(map(len, parts))))
 
     def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
         """Return the terms of the galaxy around *anchors*, outliers cut."""

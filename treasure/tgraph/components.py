@@ -8,15 +8,15 @@ a key is ``term * 4 + component``, sorted, each with its count. Term numbers are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import osm
-from treasure.pages import Block, Link, Page, Span
+from treasure.core import osm, tables
+from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.text import VOCABULARY
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
 
@@ -37,9 +37,9 @@ class Components:
     @classmethod
     def of_terms(cls, ish: Terms, sh: Terms, mh: Terms, dc: Terms) -> Components:
         """Count the terms of each component; stop words (-1) do not count."""
-        stops = np.cumsum([len(ish), len(sh), len(mh), len(dc)]).tolist()
-        parts = zip([0, *stops], stops, (ISH, SH, MH, DC))
-        return Texts(*osm.counted(np.concatenate([ish, sh, mh, dc]), [list(parts)]))[0]
+        a, b, c, d = np.cumsum([len(ish), len(sh), len(mh), len(dc)]).tolist()
+        headings = [(0, a, ISH), (a, b, SH), (b, c, MH)]
+        return Texts(*osm.counted(np.concatenate([ish, sh, mh, dc]), [headings], [(c, d)]))[0]
 
     @classmethod
     def of_stems(cls, parts: Sequence[Mapping[str, int]]) -> Components:
@@ -120,21 +120,21 @@ class Places(Sequence[Place]):
     """The places of some links of a page; each is put together when it is asked for."""
 
     def __init__(
-        self, page: Page, found: list[tuple[Span, list[int]]], links: Sequence[Link], texts: Texts
+        self, page: Page, links: Sequence[Link], inside: list[list[int]], texts: Texts
     ) -> None:
         self.texts = texts
-        self.inside = [inside for _, inside in found]
+        self.inside = inside
         """Which links each place holds."""
         of_link = [0] * len(links)
-        for place, inside in enumerate(self.inside):
-            for at in inside:
+        for place, numbers in enumerate(inside):
+            for at in numbers:
                 of_link[at] = place
         self.of_link = np.array(of_link, np.intp)
         """Which place each link is in."""
-        self._page, self._found, self._links = page, found, links
+        self._page, self._links = page, links
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self.inside)
 
     @overload
     def __getitem__(self, index: int) -> Place: ...
@@ -145,21 +145,19 @@ class Places(Sequence[Place]):
     def __getitem__(self, index: int | slice) -> Place | list[Place]:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
-        span, inside = self._found[index]
-        links = tuple([self._links[at] for at in inside])
-        return Place(span, self._page.blocks[links[0].block], links, self.texts[index])
+        links = tuple([self._links[at] for at in self.inside[index]])
+        block = self._page.blocks[links[0].block]
+        return Place(block.whole or block.span, block, links, self.texts[index])
 
 
-def by_place(page: Page, links: Iterable[Link]) -> dict[tuple[Span, int], list[int]]:
-    """Return which of *links* are in the same paragraph or whole list, and under one heading."""
-    found: dict[tuple[Span, int], list[int]] = {}
-    of_block: dict[int, list[int]] = {}
-    for at, link in enumerate(links):
-        number = link.block
-        if number not in of_block:
-            block = page.blocks[number]
-            of_block[number] = found.setdefault((block.whole or block.span, block.heading), [])
-        of_block[number].append(at)
+def by_place(page: Page, links: Sequence[Link]) -> dict[tuple[int, int, int], list[int]]:
+    """Return which of *links* are in the same paragraph or whole list, and under one heading.
+
+    A place is named by begin, end and heading.
+    """
+    found: dict[tuple[int, int, int], list[int]] = osm.grouped(
+        page.block_table, tables.link_table(links)
+    )
     return found
 
 
@@ -168,23 +166,31 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
 
     A boundary of its own for each link makes each link a place of its own.
     """
-    found = [(span, heading, inside) for (span, heading), inside in by_place(page, links).items()]
+    found = list(by_place(page, links).items())
     if boundary.per_link:
-        found = [(span, heading, [at]) for span, heading, inside in found for at in inside]
-    asked = [(span, [links[at].anchor for at in inside]) for span, _, inside in found]
-    terms, data = boundary.cut(page, asked)
-    above: dict[int, list[tuple[int, int, int]]] = {}
-    texts = []
-    for (_, heading, inside), (start, stop) in zip(found, data, strict=True):
-        if heading not in above:
-            above[heading] = _headings(page, page.blocks[links[inside[0]].block])
-        texts.append([*above[heading], (start, stop, DC)])
-    counted = Texts(*osm.counted(terms, texts))
-    return Places(page, [(span, inside) for span, _, inside in found], links, counted)
+        found = [(name, [at]) for name, inside in found for at in inside]
+    above = _headings(page)
+    headings = [above[heading] for (_, _, heading), _ in found]
+    inside = [numbers for _, numbers in found]
+    terms, data = boundary.cut(page, links, [(start, stop) for (start, stop, _), _ in found], inside)
+    return Places(page, links, inside, Texts(*osm.counted(terms, headings, data)))
 
 
-def _headings(page: Page, block: Block) -> list[tuple[int, int, int]]:
-    """Return where the headings above *block* are, and which component each belongs to."""
-    spans = [(page.main_heading, MH), (page.immediate_heading(block), ISH)]
-    spans += [(span, SH) for span in page.section_headings(block)]
-    return [(start, stop, component) for (start, stop), component in spans if stop > start]
+def _headings(page: Page) -> list[list[tuple[int, int, int]]]:
+    """Return what is above the blocks under each heading: MH, ISH and SH, as core.osm wants them.
+
+    The last is for blocks that are under none, whose heading is -1.
+    """
+    main = page.main_heading
+    always = [(*main, MH)]
+    found = []
+    around: list[Heading] = []
+    for heading in page.headings:
+        while around and around[-1].level >= heading.level:
+            around.pop()
+        parts = [(*outer.span, SH) for outer in around if outer.span != main]
+        if heading.span != main:
+            parts.append((*heading.span, ISH))
+        found.append(always + parts)
+        around.append(heading)
+    return [*found, always]
