@@ -189,6 +189,10 @@ class TGraph:
         """Return the node called *number*."""
         return self._table.node(number)
 
+    def components(self, number: int) -> Components:
+        """Return the words of the node called *number*."""
+        return self._table.components(self._table.row(number))
+
     def nodes(self) -> Iterator[Node]:
         """Return all nodes, oldest first."""
         for number in self.column("number").tolist():
