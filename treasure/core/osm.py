@@ -23,17 +23,20 @@ def grouped(
     Blocks and links are tables as those of a page (``core.tables``).
     """
     found: dict[tuple[int, int, int], list[int]] = {}
-    of_block: dict[int, list[int]] = {}
+    of_block: list[Any] = [None] * blocks.shape[0]
     at: cython.Py_ssize_t
     block: cython.Py_ssize_t
     whole: cython.Py_ssize_t
+    inside: list
     for at in range(links.shape[0]):
         block = links[at, 2]
-        inside = of_block.get(block)
-        if inside is None:
+        if not 0 <= block < blocks.shape[0]:
+            raise IndexError(block)
+        if of_block[block] is None:
             whole = 4 if blocks[block, 5] > blocks[block, 4] else 0
             name = (int(blocks[block, whole]), int(blocks[block, whole + 1]), int(blocks[block, 2]))
-            inside = of_block[block] = found.setdefault(name, [])
+            of_block[block] = found.setdefault(name, [])
+        inside = of_block[block]
         inside.append(at)
     return found
 
@@ -69,7 +72,7 @@ def counted(
         for start, stop, component in text:
             component |= owner << 32
             for at in range(max(0, start), min(stop, size)):
-                term = terms[at]
+                term = cython.cast(cython.longlong, terms[at])
                 if term >= 0:
                     codes[count] = component + (term << 2)
                     count += 1
@@ -103,6 +106,15 @@ def counted(
     return all_keys, all_counts, all_bounds
 
 
+def mask(keys: cython.const[cython.int][:]) -> int:
+    """Return which components *keys* are of: bit 0 for ISH to bit 3 for DC."""
+    found: cython.int = 0
+    at: cython.Py_ssize_t
+    for at in range(keys.shape[0]):
+        found |= 1 << (keys[at] & 3)
+    return int(found)
+
+
 def cosine(
     keys: cython.const[cython.int][:],
     counts: cython.const[cython.ushort][:],
@@ -119,13 +131,13 @@ def cosine(
     other_squares: cython.double = 0
     for j in range(other_keys.shape[0]):
         if other_keys[j] & 3 == component:
-            count = other_counts[j]
+            count = float(other_counts[j])
             other_squares += count * count
     j = 0
     for i in range(keys.shape[0]):
         if keys[i] & 3 != component:
             continue
-        count = counts[i]
+        count = float(counts[i])
         squares += count * count
         while j < other_keys.shape[0] and other_keys[j] < keys[i]:
             j += 1
@@ -288,11 +300,9 @@ class Postings:
         lists: cython.int[:] = np.empty(keys.shape[0], np.int32)
         values: cython.double[:] = np.empty(keys.shape[0])
         groups: cython.Py_ssize_t = self._group_level.shape[0]
-        # The largest sum of each group and the slot that has it: by headings, and in all.
-        heading_tops: cython.double[:] = np.zeros(groups)
-        heading_slots: cython.int[:] = np.zeros(groups, np.int32)
-        tops: cython.double[:] = np.zeros(groups)
-        slots: cython.int[:] = np.zeros(groups, np.int32)
+        # The largest sum of each group and the slot that has it: in row 0 by headings, in 1 in all.
+        tops: cython.double[:, :] = np.zeros((2, groups))
+        slots: cython.int[:, :] = np.zeros((2, groups), np.int32)
         text: cython.Py_ssize_t
         i: cython.Py_ssize_t
         mask: cython.int
@@ -311,16 +321,17 @@ class Postings:
             if not _same(lists, values, summed, summed_end, begin, middle):
                 self._forget_headings(lists, summed, summed_end)
                 summed, summed_end = begin, middle
-                self._add(lists, values, begin, middle, self._sums)
+                self._add(lists, values, begin, middle)
                 self._keep_headings(lists, begin, middle)
                 for i in range(groups):
-                    heading_tops[i] = heading_slots[i] = 0
-                self._take_tops(lists, begin, middle, heading_tops, heading_slots)
+                    tops[0, i] = 0
+                    slots[0, i] = 0
+                self._take_tops(lists, begin, middle, tops, slots, 0)
             for i in range(groups):
-                tops[i] = heading_tops[i]
-                slots[i] = heading_slots[i]
-            self._add(lists, values, middle, end, self._sums)
-            self._take_tops(lists, middle, end, tops, slots)
+                tops[1, i] = tops[0, i]
+                slots[1, i] = slots[0, i]
+            self._add(lists, values, middle, end)
+            self._take_tops(lists, middle, end, tops, slots, 1)
             self._note(tops, slots, mask, divisors, text, osm, row)
         self._forget_headings(lists, summed, summed_end)
 
@@ -363,15 +374,15 @@ class Postings:
         values: cython.double[:],
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        sums: cython.double[:],
     ) -> cython.void:
-        """Add lists *begin* to *end* to *sums*, each times its value."""
+        """Add lists *begin* to *end* to the sums of nodes, each times its value."""
         i: cython.Py_ssize_t
         place: cython.Py_ssize_t
         value: cython.double
         offsets: cython.int[:] = self._offsets
         nodes: cython.int[:] = self._nodes
         weights: cython.double[:] = self._weights
+        sums: cython.double[:] = self._sums
         for i in range(begin, end):
             value = values[i]
             for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
@@ -384,8 +395,9 @@ class Postings:
         lists: cython.int[:],
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
-        tops: cython.double[:],
-        slots: cython.int[:],
+        tops: cython.double[:, :],
+        slots: cython.int[:, :],
+        of: cython.Py_ssize_t,
     ) -> cython.void:
         """Raise the *tops* of groups by the sums of nodes in some lists; leave those of headings.
 
@@ -409,19 +421,19 @@ class Postings:
                 value = sums[node]
                 sums[node] = headings[node]
                 if (
-                    value >= tops[group]
+                    value >= tops[of, group]
                     and self._alive[node]
-                    and (value > tops[group] or node < slots[group])
+                    and (value > tops[of, group] or node < slots[of, group])
                 ):
-                    tops[group] = value
-                    slots[group] = node
+                    tops[of, group] = value
+                    slots[of, group] = node
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _note(
         self,
-        tops: cython.double[:],
-        slots: cython.int[:],
+        tops: cython.double[:, :],
+        slots: cython.int[:, :],
         mask: cython.int,
         divisors: cython.const[cython.double][:],
         text: cython.Py_ssize_t,
@@ -435,14 +447,14 @@ class Postings:
         best: cython.double = 0
         for level in range(osm.shape[1]):
             best = max(best, osm[text, level])
-        for i in range(tops.shape[0]):
-            value = tops[i] / divisors[mask | self._group_mask[i]]
+        for i in range(tops.shape[1]):
+            value = tops[1, i] / divisors[mask | self._group_mask[i]]
             level = self._group_level[i] - 1
             if level < osm.shape[1] and value > osm[text, level]:
                 osm[text, level] = value
             if value > best:
                 best = value
-                row[text] = self._rows[slots[i]]
+                row[text] = self._rows[slots[1, i]]
 
     @cython.cfunc
     @cython.exceptval(check=False)

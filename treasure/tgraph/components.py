@@ -65,7 +65,8 @@ class Components:
     @property
     def mask(self) -> int:
         """Which components have words: bit 0 for ISH to bit 3 for DC."""
-        return int(np.bitwise_or.reduce(1 << (self.keys & 3), initial=0))
+        found: int = osm.mask(self.keys)
+        return found
 
     def only(self, component: int) -> Components:
         """Return one component alone."""
@@ -94,6 +95,9 @@ class Texts:
     @classmethod
     def of(cls, queries: Sequence[Components]) -> Texts:
         """Join components that were made one by one."""
+        if len(queries) == 1:
+            (one,) = queries
+            return cls(one.keys, one.counts, np.array([0, len(one.keys)], np.int32))
         keys = np.concatenate([EMPTY.keys, *(query.keys for query in queries)])
         counts = np.concatenate([EMPTY.counts, *(query.counts for query in queries)])
         sizes = [0, *(len(query.keys) for query in queries)]
@@ -172,7 +176,9 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
     above = _headings(page)
     headings = [above[heading] for (_, _, heading), _ in found]
     inside = [numbers for _, numbers in found]
-    terms, data = boundary.cut(page, links, [(start, stop) for (start, stop, _), _ in found], inside)
+    terms, data = boundary.cut(
+        page, links, [(start, stop) for (start, stop, _), _ in found], inside
+    )
     return Places(page, links, inside, Texts(*osm.counted(terms, headings, data)))
 
 
