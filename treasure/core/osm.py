@@ -65,10 +65,10 @@ def counted(
     made = np.empty(count, np.int64)
     codes: cython.longlong[:] = made
     at: cython.Py_ssize_t
-    owner: cython.longlong = 0
+    owner: cython.longlong
     term: cython.longlong
     count = 0
-    for text in texts:
+    for owner, text in enumerate(texts):
         for start, stop, component in text:
             component |= owner << 32
             for at in range(max(0, start), min(stop, size)):
@@ -76,7 +76,6 @@ def counted(
                 if term >= 0:
                     codes[count] = component + (term << 2)
                     count += 1
-        owner += 1
     made[:count].sort()
     distinct: cython.Py_ssize_t = 0
     code: cython.longlong = -1
@@ -491,7 +490,7 @@ def _table_for(keys: int) -> Any:
 @cython.inline
 @cython.exceptval(check=False)
 def _find(table: cython.int[:], names: cython.int[:], key: cython.int) -> cython.Py_ssize_t:
-    """Return where in *table* the number of *key* is, or would be: numbers are places in *names*."""
+    """Return where in *table* the number of *key* is, or would be; *names* are keys by number."""
     last: cython.Py_ssize_t = table.shape[0] - 1
     slot: cython.Py_ssize_t = (cython.cast(cython.longlong, key) * 0x61C88647) >> 15 & last
     while table[slot] >= 0 and names[table[slot]] != key:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -70,7 +69,8 @@ class _Visited:
         return _Origin(self, index, self.matched[index])
 
 
-class _Origin(NamedTuple):
+@dataclass(eq=False, slots=True)
+class _Origin:
     """A paragraph that held a link, and the node it matched best."""
 
     page: _Visited
@@ -265,9 +265,12 @@ class _Similar:
             self._first, self._state = at, graph.state
         row = at - self._first
         number = int(self._matches.node[row])
-        if number >= 0 and self._matches.distance[row] == distance:
-            if cosine(graph.components(number), origin.components, DC) > NEAR_IDENTICAL:
-                return number, True
+        if (
+            number >= 0
+            and self._matches.distance[row] == distance
+            and cosine(graph.components(number), origin.components, DC) > NEAR_IDENTICAL
+        ):
+            return number, True
         alike = float(self._matches.osm[row, distance - 1]) > self._novelty
         if alike:
             page.known |= {way}
