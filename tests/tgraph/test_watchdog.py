@@ -136,10 +136,10 @@ def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         dog.observe(arrival(step, 0.1), step.links)
     assert len(dog._origins) <= 20
     assert len(dog._pages) == 5
-    origin = dog._origins[module.url_key(url(40))]
+    origins = dog._origins[module.url_key(url(40))].origins
     depth = 0
-    while origin.page.origins:
-        origin = origin.page.origins[0]
+    while origins:
+        origins = origins[0].page.origins
         depth += 1
     assert depth <= 5, "a way must not hold on to the whole crawl"
 

@@ -1,6 +1,6 @@
 """Where the text around a link ends: the topical boundary, pluggable as the papers ask.
 
-A boundary gets the break points of a link (its paragraph, or its whole list) and the anchors
+A boundary gets the break points of links (their paragraph, or their whole list) and the anchors
 within, and answers with the terms that count.
 """
 
@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.pages import Page, Span
+from treasure.pages import Link, Page, Span
 
 if TYPE_CHECKING:
     from treasure.ddc.galaxy import PlainGalaxy, Plot
@@ -26,14 +27,24 @@ REMEMBERED_ANCHORS = 10_000
 """Anchors whose own numbers are remembered: menus say the same on every page."""
 
 
+Spans = list[tuple[int, int]]
+
+
 class Boundary(Protocol):
     """Chooses the terms around links."""
 
     per_link: bool
     """Whether two links of one paragraph may have different boundaries."""
 
-    def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
-        """Return the terms within the boundary of *anchors*, whose break points are *span*."""
+    def cut(
+        self, page: Page, links: Sequence[Link], spans: Spans, inside: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.int32], Spans]:
+        """Return terms, and which of them are within the boundary of each place of *page*.
+
+        A place has its break points in *spans* and the numbers of its links in *inside*. The terms
+        begin with those of the page; what a boundary has cut, so that it is no part of the page
+        any more, comes after them.
+        """
 
 
 class Paragraph:
@@ -41,14 +52,15 @@ class Paragraph:
 
     per_link = False
 
-    def terms(
+    def cut(
         self,
         page: Page,
-        span: Span,
-        anchors: Sequence[Span],  # noqa: ARG002 - part of the contract
-    ) -> NDArray[np.int32]:
+        links: Sequence[Link],  # noqa: ARG002 - part of the contract
+        spans: Spans,
+        inside: Sequence[Sequence[int]],  # noqa: ARG002 - part of the contract
+    ) -> tuple[NDArray[np.int32], Spans]:
         """Return all terms between the break points."""
-        return page.terms[span.start : span.stop]
+        return page.terms, spans
 
 
 PARAGRAPH = Paragraph()
@@ -79,8 +91,17 @@ class GalaxyBoundary:
         self._terms: dict[Around, NDArray[np.int32]] = {}
         self._own = lru_cache(REMEMBERED_ANCHORS)(self._numbers_of)
 
+    def cut(
+        self, page: Page, links: Sequence[Link], spans: Spans, inside: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.int32], Spans]:
+        """Return the terms of the galaxies, outliers cut."""
+        parts = [page.terms]
+        for span, numbers in zip(spans, inside, strict=True):
+            parts.append(self.terms(page, Span(*span), [links[at].anchor for at in numbers]))
+        return np.concatenate(parts), list(pairwise(accumulate(map(len, parts))))
+
     def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
-        """Return the terms of the galaxy, outliers cut."""
+        """Return the terms of the galaxy around *anchors*, outliers cut."""
         around = self.around(page, span, anchors)
         if around not in self._terms:
             inside = page.terms[around.span.start : around.span.stop]

@@ -22,7 +22,7 @@ from treasure.errors import GraphError
 from treasure.pages import Link, Page
 from treasure.tgraph.boundary import PARAGRAPH, Boundary
 from treasure.tgraph.components import Components, Places, Texts, places
-from treasure.tgraph.index import GONE, Asked, Best, Floats
+from treasure.tgraph.index import Best, Floats
 from treasure.tgraph.journal import Journal
 from treasure.tgraph.nodes import NEW, NOWHERE, OLD, Node, NodeTable
 from treasure.topics import Topic
@@ -53,11 +53,11 @@ class Matches:
     """Best OSM per level, dead nodes passed over: column 0 is level 1."""
     node: NDArray[np.int64]
     """Number of the node with the best OSM, -1 where no node shares a word."""
-    distance: NDArray[np.int64]
+    distance: NDArray[np.int8]
     """Distance of that node, levels + 1 where there is none."""
     success: NDArray[np.float64]
     """What links that matched that node led to: mean relevance, drawn to the crawl's mean."""
-    fetches: NDArray[np.int64]
+    fetches: NDArray[np.int32]
     """How many fetches that success rests on."""
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class TGraph:
         self.relevance = 0.0
         """The sum of their relevance."""
         self.journal = Journal(self)
-        self._table = NodeTable()
+        self._table = NodeTable(nowhere=levels + 1)
         self._old = self._young = self._table.index(np.empty(0, np.int64), NEW)
         self._waiting: set[int] = set()
         self._state = 0
@@ -188,6 +188,10 @@ class TGraph:
     def node(self, number: int) -> Node:
         """Return the node called *number*."""
         return self._table.node(number)
+
+    def components(self, number: int) -> Components:
+        """Return the words of the node called *number*."""
+        return self._table.components(self._table.row(number))
 
     def nodes(self) -> Iterator[Node]:
         """Return all nodes, oldest first."""
@@ -307,27 +311,18 @@ class TGraph:
     def _match(self, texts: Texts, which: NDArray[np.intp] | None = None) -> Matches:
         """Compare *texts* with all nodes; *which* names the text of each row of the answer."""
         self._settle()
-        asked = Asked(texts, self.weights, self.levels)
-        best = self._young.best(asked)
-        if len(self._old):
-            best = self._old.best(asked).better(best)
+        best = Best.none(len(texts), self.levels)
+        for index in (self._old, self._young):  # among equals the old one is best
+            index.improve(best, texts, self.weights)
         if which is not None:
             best = Best(best.osm[which], best.row[which])
-        found = best.row >= 0
-        nodes = self._table.records(best.row[found])
-
-        def column(name: str, missing: float, kind: type = np.int64) -> NDArray[Any]:
-            values: NDArray[Any] = np.full(len(found), missing, kind)
-            values[found] = nodes[name]
-            return values
-
-        fetches = column("fetches", 0)
+        nodes = self._table.records(best.row)
         return Matches(
             osm=best.osm,
-            node=column("number", -1),
-            distance=column("distance", self.levels + 1),
-            success=self._drawn(fetches, column("hits", 0, np.float64)),
-            fetches=fetches,
+            node=nodes["number"],
+            distance=nodes["distance"],
+            success=self._drawn(nodes["fetches"], nodes["hits"]),
+            fetches=nodes["fetches"],
         )
 
     def nearest(self, matches: Matches) -> NDArray[np.int64]:
@@ -394,7 +389,7 @@ class TGraph:
         if home != NOWHERE:
             self._state += 1
             index = self._old if home == OLD else self._young
-            index.bias[self._table.column("slot")[row]] = 0 if on else GONE
+            index.alive[self._table.column("slot")[row]] = on
 
     def _check_distance(self, distance: int) -> None:
         if not 1 <= distance <= self.levels:

@@ -1,6 +1,7 @@
 """Nodes in columns: some 300 bytes each, where objects would take ten times as much.
 
-A node has a number for life. Its row changes when forgotten nodes are swept out.
+A node has a number for life. Its row changes when forgotten nodes are swept out. Row 0 is nobody:
+what a text matches that shares no word with any node.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from treasure.errors import GraphError
 from treasure.tgraph.columns import Column
 from treasure.tgraph.components import Components
-from treasure.tgraph.index import GONE, Index
+from treasure.tgraph.index import Index
 
 MAX_DESTINATIONS = 8
 NOWHERE, OLD, NEW = range(3)
@@ -74,12 +75,15 @@ class Node:
 class NodeTable:
     """All nodes of a graph by row."""
 
-    def __init__(self) -> None:
+    def __init__(self, nowhere: int) -> None:
+        """Make a table without nodes; nobody is at the distance *nowhere*."""
         self._records = Column(_RECORD)
+        self._records.extend(np.zeros(1, _RECORD))
+        self._records.values[["number", "distance", "gone"]] = (-1, nowhere, True)
         self._keys = Column(np.int32)
         self._counts = Column(np.uint16)
-        self._sources: list[str] = []
-        self._destinations: list[tuple[str, ...]] = []
+        self._sources: list[str] = [""]
+        self._destinations: list[tuple[str, ...]] = [()]
         self._shared: dict[str, str] = {}
         self._rows: dict[int, int] = {}
         self._next = 0
@@ -113,7 +117,7 @@ class NodeTable:
     @property
     def swept_share(self) -> float:
         """Share of rows that hold nothing any more."""
-        rows = len(self._sources)
+        rows = len(self._sources) - 1
         return (rows - len(self._rows)) / rows if rows else 0.0
 
     @property
@@ -150,15 +154,16 @@ class NodeTable:
     def node(self, number: int) -> Node:
         """Return the node called *number*."""
         row = self.row(number)
+        known = dict(zip(_FIELDS, self._records.values[row].item(), strict=True))
         return Node(
             source=self._sources[row],
-            distance=int(self.column("distance")[row]),
+            distance=known["distance"],
             components=self.components(row),
             destinations=self._destinations[row],
-            fetches=int(self.column("fetches")[row]),
-            hits=float(self.column("hits")[row]),
-            used=int(self.column("used")[row]),
-            dead=bool(self.column("dead")[row]),
+            fetches=known["fetches"],
+            hits=known["hits"],
+            used=known["used"],
+            dead=known["dead"],
             number=number,
         )
 
@@ -172,8 +177,9 @@ class NodeTable:
 
     def components(self, row: int) -> Components:
         """Return the words of the node in *row*."""
-        start = int(self.column("start")[row])
-        stop = start + int(self.column("size")[row])
+        record = self._records.values[row]
+        start = int(record["start"])
+        stop = start + int(record["size"])
         return Components(
             self._keys.values[start:stop].copy(), self._counts.values[start:stop].copy()
         )
@@ -191,7 +197,7 @@ class NodeTable:
 
     def sweep(self) -> None:
         """Let go of forgotten rows; every row moves."""
-        rows = self.live_rows()
+        rows = np.append(0, self.live_rows())
         entries = self._entries(rows)
         sizes = self.column("size")[rows]
         self._records.keep(rows)
@@ -200,7 +206,8 @@ class NodeTable:
         self.column("start")[:] = np.cumsum(sizes) - sizes
         self._sources = [self._sources[row] for row in rows.tolist()]
         self._destinations = [self._destinations[row] for row in rows.tolist()]
-        self._rows = {number: row for row, number in enumerate(self.column("number").tolist())}
+        numbers = self.column("number").tolist()
+        self._rows = {number: row for row, number in enumerate(numbers) if row}
         used = set(self._sources).union(*self._destinations)
         self._shared = {url: url for url in used}
 
@@ -218,7 +225,7 @@ class NodeTable:
             self._keys.values[entries],
             self._counts.values[entries],
         )
-        index.bias[self.column("dead")[rows]] = GONE
+        index.alive[:] = ~self.column("dead")[rows]
         self.column("home")[rows] = home
         self.column("slot")[rows] = np.arange(len(rows))
         return index

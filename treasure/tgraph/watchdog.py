@@ -44,15 +44,29 @@ class _Visited:
     """A page that was fetched, as far as its links are still remembered."""
 
     url: str
-    origins: list[_Origin]
+    origins: Sequence[_Origin]
     distance: int
     """Least known distance to a target by its links; 0 when it is one itself."""
     texts: Texts | None = None
     """The words of the places that hold those links."""
+    keys: tuple[int, ...] = ()
+    """Where the links lead, place by place."""
+    places: tuple[int, ...] = ()
+    """The place of each."""
+    matched: tuple[int, ...] = ()
+    """The node that each place matched best."""
     nodes: dict[int, int] = field(default_factory=dict)
     """Number of the node made of each place, by the place's index."""
-    known: set[tuple[int, int]] = field(default_factory=set)
+    known: frozenset[tuple[int, int]] = frozenset()
     """Places, by index, and distances for which the graph knew a way alike."""
+
+    def origin(self, key: int) -> _Origin:
+        """Return the first place with a link to the URL with this key."""
+        return self.place(self.places[self.keys.index(key)])
+
+    def place(self, index: int) -> _Origin:
+        """Return a place as that where a link was found."""
+        return _Origin(self, index, self.matched[index])
 
 
 @dataclass(eq=False, slots=True)
@@ -85,8 +99,8 @@ class Watchdog:
         self.remembered = remembered
         self.novelty = novelty
         """A way to a target is new when no node of its level has an OSM above this."""
-        self._origins: OrderedDict[int, _Origin] = OrderedDict()
-        """The paragraph that led to a URL first, by the URL's key."""
+        self._origins: OrderedDict[int, _Visited] = OrderedDict()
+        """The page that led to a URL first, by the URL's key; on which of its places, it knows."""
         self._further: dict[int, list[_Origin]] = {}
         """Others that lead there; few URLs have any, and a list for each would be garbage to be."""
         self._pages: deque[_Visited] = deque()
@@ -120,7 +134,7 @@ class Watchdog:
     def _led_to(self, key: int) -> list[_Origin]:
         """Return what led to a URL, and forget it."""
         first = self._origins.pop(key, None)
-        return [] if first is None else [first, *self._further.pop(key, ())]
+        return [] if first is None else [first.origin(key), *self._further.pop(key, ())]
 
     def _remember(self, page: _Visited, arrival: Arrival, links: Sequence[Link]) -> None:
         links = links if len(links) <= MAX_LINKS else links[:MAX_LINKS]
@@ -128,25 +142,25 @@ class Watchdog:
             return
         nodes = self.graph.match(arrival.page, links).node.tolist()
         places = self.graph.places(arrival.page, links)
-        page.texts = places.texts
         words = np.diff(places.texts.bounds).tolist()
+        spots = [(at, n) for n, inside in enumerate(places.inside) if words[n] for at in inside]
+        page.texts = places.texts
+        page.keys = tuple([url_key(links[at].url) for at, _ in spots])
+        page.places = tuple([place for _, place in spots])
+        page.matched = tuple([nodes[inside[0]] for inside in places.inside])
         known = self._origins
-        for index, inside in enumerate(places.inside):
-            if not words[index]:
-                continue
-            origin = _Origin(page, index, nodes[inside[0]])
-            for at in inside:
-                key = url_key(links[at].url)
-                if key not in known:
-                    known[key] = origin
-                elif len(further := self._further.setdefault(key, [])) < MAX_ORIGINS - 1:
-                    further.append(origin)
+        for key, place in zip(page.keys, page.places, strict=True):
+            if key not in known:
+                known[key] = page
+            elif len(further := self._further.setdefault(key, [])) < MAX_ORIGINS - 1:
+                further.append(page.place(place))
         while len(known) > self.remembered:
-            self._led_to(next(iter(known)))
+            key, _ = known.popitem(last=False)
+            self._further.pop(key, None)
         self._pages.append(page)
         if len(self._pages) > REMEMBERED_PAGES:
             # Ways back end here; without this a page would hold on to all that led to it.
-            self._pages.popleft().origins.clear()
+            self._pages.popleft().origins = ()
 
     def _trace_back(self, target: str, origins: Sequence[_Origin]) -> None:
         """Make nodes of the paragraphs that led to *target*, nearest first."""
@@ -243,19 +257,21 @@ class _Similar:
         """Return a near-identical node of the same level, or -1; and whether the way is known."""
         graph, distance = self._graph, self._distance
         origin = self._origins[at]
-        known, way = origin.page.known, (origin.index, distance)
-        if way in known:
+        page, way = origin.page, (origin.index, distance)
+        if way in page.known:
             return -1, True
         if self._matches is None or self._state != graph.state:
             self._matches = graph.match_components([o.components for o in self._origins[at:]])
             self._first, self._state = at, graph.state
         row = at - self._first
         number = int(self._matches.node[row])
-        if number >= 0 and self._matches.distance[row] == distance:
-            words = graph.node(number).components
-            if cosine(words, origin.components, DC) > NEAR_IDENTICAL:
-                return number, True
+        if (
+            number >= 0
+            and self._matches.distance[row] == distance
+            and cosine(graph.components(number), origin.components, DC) > NEAR_IDENTICAL
+        ):
+            return number, True
         alike = float(self._matches.osm[row, distance - 1]) > self._novelty
         if alike:
-            known.add(way)
+            page.known |= {way}
         return -1, alike
