@@ -38,9 +38,7 @@ def _finite(score: cython.double) -> cython.double:
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def _read(
-    row: cython.p_uchar, at: cython.Py_ssize_t, size: cython.Py_ssize_t
-) -> cython.ulonglong:
+def _read(row: cython.p_uchar, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.ulonglong:
     value: cython.ulonglong = 0
     i: cython.Py_ssize_t
     for i in range(at, at + size):
@@ -123,7 +121,7 @@ def moved(
         if not state:
             continue
         if len(state) != size:
-            raise ValueError(f"No state: {state!r}")
+            raise ValueError(f"This is no state of a link: {state!r}")
         score: cython.double = _finite(scores[i])
         row: cython.p_uchar = state
         if _read(row, 20, 8) != _bits(score):

@@ -420,10 +420,11 @@ class EmbeddedFrontier:
 
         A new rank that is better than the best so far is the best now, whatever else is gone.
         """
-        tops: dict[Host, bytes | None] = {}
-        for host, rank in changes.added.items():
-            if host.top is None or rank < host.top:
-                tops[host] = rank
+        tops: dict[Host, bytes | None] = {
+            host: rank
+            for host, rank in changes.added.items()
+            if host.top is None or rank < host.top
+        }
         for host, ranks in changes.removed.items():
             if host.top in ranks and host not in tops:
                 top = self._queues.best(host, without=ranks)
