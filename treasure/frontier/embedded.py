@@ -62,16 +62,19 @@ class _Changes:
         self.leaves: set[Host] = set()
         """Hosts of which a link, queued or out, is done or forgotten."""
 
-    def add(self, host: Host, rank: bytes) -> None:
-        """Take in that a link waits at *rank* that is new."""
-        self.links[host] = self.links.get(host, 0) + 1
-        self._rank(host, rank)
+    def add(self, hosts: Sequence[Host], ranks: Sequence[bytes]) -> None:
+        """Take in that new links of *hosts* wait at *ranks*."""
+        links, added = self.links, self.added
+        for host, rank in zip(hosts, ranks, strict=True):
+            links[host] = links.get(host, 0) + 1
+            if host not in added or rank < added[host]:
+                added[host] = rank
 
     def move(self, host: Host, before: bytes, after: bytes) -> None:
         """Take in that a link waits elsewhere."""
         self.links.setdefault(host, 0)
         self.removed.setdefault(host, set()).add(before)
-        self._rank(host, after)
+        self.added[host] = min(after, self.added.get(host, after))
 
     def remove(self, host: Host, rank: bytes) -> None:
         """Take in that the link at *rank* does not wait any more."""
@@ -82,11 +85,6 @@ class _Changes:
         """Take in that a link is done or forgotten."""
         self.links.setdefault(host, 0)
         self.leaves.add(host)
-
-    def _rank(self, host: Host, rank: bytes) -> None:
-        best = self.added.get(host)
-        if best is None or rank < best:
-            self.added[host] = rank
 
 
 class EmbeddedFrontier:
@@ -160,7 +158,7 @@ class EmbeddedFrontier:
         tried = Tried(attempts + 1)
         batch = Batch(self._shelf)
         batch.put_tried(key, tried)
-        batch.put_counters(self._counters()._replace(sequence=self._sequence + 1))
+        batch.put_counters(Counters(self._sequence + 1, self._arrivals, self._done, self._rate))
         batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
         self._shelf.write(batch)
         self._tried[key] = tried
@@ -342,9 +340,8 @@ class EmbeddedFrontier:
         hosts = [host_named(host_of(entry.url)) for entry in entries]
         numbers = [host.number for host in hosts]
         rows = places.added(numbers, keys, scores, self._sequence, self._arrivals, self._rate)
-        for host, entry, (_, _, place, _) in zip(hosts, entries, rows, strict=True):
-            batch.put_entry(place[12:], entry)
-            changes.add(host, place[4:])
+        batch.put_entries([place[12:] for _, _, place, _ in rows], entries)
+        changes.add(hosts, [place[4:] for _, _, place, _ in rows])
         return dict(zip(keys, rows, strict=True))
 
     def _move(
@@ -463,9 +460,6 @@ class EmbeddedFrontier:
             batch.put_counts(self._arrivals, links)
             self._shelf.write(batch)
             self._counted = self._arrivals
-
-    def _counters(self) -> Counters:
-        return Counters(self._sequence, self._arrivals, self._done, self._rate)
 
     def _forget(self, keys: Iterable[int]) -> int:
         count, waiting = 0, (key for key in keys if not self._outside.leased(key))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -71,9 +71,11 @@ class Batch:
         """What ``raw_states`` answers once this is written."""
         self._links, self._states, self._entries, self._tried, self._hosts = shelf.handles
 
-    def put_entry(self, arrival: bytes, entry: Entry) -> None:
-        """Keep the link itself."""
-        self.writes.put(arrival, pack(entry), self._entries)
+    def put_entries(self, arrivals: Iterable[bytes], entries: Iterable[Entry]) -> None:
+        """Keep the links themselves."""
+        put, table = self.writes.put, self._entries
+        for arrival, entry in zip(arrivals, entries, strict=True):
+            put(arrival, pack(entry), table)
 
     def put_links(self, links: Mapping[int, LinkRows]) -> None:
         """Keep where links stand, and their places in the order, by the keys of their URLs.
