@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from treasure import traps
 from treasure.admission import Admission
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError
@@ -190,6 +194,22 @@ def test_traps(trap: str, path: str) -> None:
 @pytest.mark.parametrize("path", FREE)
 def test_no_traps(path: str) -> None:
     assert Admission().refusal(E + path) == ""
+
+
+PIECES = st.sampled_from(
+    "/ / / . - = & ? ? 1 12 199 1999 2024-05 1234-56 1234 05 a year= events calendar Kalender"
+    " x.html %20 month".split()
+)
+
+
+@given(st.sampled_from([E, "https://1234-56.org", "http://events:8080"]), st.lists(PIECES))
+def test_plain_addresses_are_none_that_a_rule_means(origin: str, pieces: list[str]) -> None:
+    url = f"{origin}/{''.join(pieces)}"
+    quick, thorough = TrapGuard(shape_limit=0), TrapGuard(shape_limit=0)
+    found = quick.trap(url)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traps, "_PLAIN", re.compile(r"(?!)"))
+        assert found == thorough.trap(url)
 
 
 def test_a_calendar_closes_after_enough_pages() -> None:

@@ -90,17 +90,28 @@ class Admission:
         depth = lease.entry.depth + 1 if lease is not None else 1
         closed = self.obey_nofollow and bool(page.robots & {"nofollow", "none"})
         copied = self._copies.one_more(host_of(url), page.terms)
+        # Most links were met before, and nothing but their address matters.
+        verdicts = {} if self._is_limited(depth) else self._verdicts
         admitted = []
         for link in links:
+            rule: str | None
             if closed or (link.nofollow and self.obey_nofollow):
                 rule = "nofollow"
             else:
-                rule = self.refusal(link.url, depth) or (COPY if copied else "")
+                rule = verdicts.get(link.url)
+                if rule is None:
+                    rule = self.refusal(link.url, depth)
+                if copied and not rule:
+                    rule = COPY
             if rule:
                 self._refuse(rule, link.url)
             else:
                 admitted.append(link)
         return admitted
+
+    def _is_limited(self, depth: int) -> bool:
+        """Whether more than the address of a link decides."""
+        return self.has_budgets or 0 < self.max_depth < depth
 
     def refusal(self, url: str, depth: int = 0) -> str:
         """Return the rule that refuses the canonical *url*, empty when none does."""
@@ -193,10 +204,10 @@ class Admission:
             rule = self._host_verdicts[host] = self._host_rule(host)
         if rule:
             return rule
-        if blocked := self._blocked_pattern(url):
+        if self._patterns and (blocked := self._blocked_pattern(url)):
             return f"blocked: {blocked}"
-        _, dot, ending = url.split("/", 3)[3].partition("?")[0].rpartition(".")
-        if dot and ending.lower() in FILE_ENDINGS:
+        ending = url.partition("?")[0].rpartition(".")[2]
+        if ending.lower() in FILE_ENDINGS:
             return "file type"
         trap = self._traps.trap(url)
         return f"trap: {trap}" if trap else ""

@@ -34,6 +34,11 @@ _CALENDAR = re.compile(
     r"outlook-ical|eventdate|start_date|time)=|/(?:calendar|kalender|events?)/.*\d{4}",
     re.IGNORECASE,
 )
+_PLAIN = re.compile(
+    r"https?://(?!\d{4})[^/?]++"  # a host that does not begin like a date
+    r"(?:/[^/?&\d]*+(?:\d{1,3}+(?!\d)[^/?&\d]*+)*+){1,3}+\Z"
+)
+"""An address that none of the rules means: no query, few slashes, never four digits in a row."""
 _FOUR_DIGITS = re.compile(r"\d{4}")
 _DIGITS = re.compile(r"\d+")
 
@@ -49,6 +54,8 @@ class TrapGuard:
         """Return the name of the trap, empty when there is none."""
         if len(url) > MAX_URL_CHARACTERS:
             return "long address"
+        if _PLAIN.match(url):
+            return ""
         address, mark, query = url.partition("?")
         trap = _path_trap(address)
         if not trap and (mark or _FOUR_DIGITS.search(address)):

@@ -16,7 +16,6 @@ import heapq
 import logging
 import time
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,19 +23,18 @@ from random import Random
 
 from msgspec.structs import replace
 
+from treasure.core import places
 from treasure.frontier import turns
 from treasure.frontier.base import Counts, Entry, Lease, Policy
 from treasure.frontier.outside import Host, Out, Outside
-from treasure.frontier.packing import finite
 from treasure.frontier.queues import Queues
 from treasure.frontier.rocks import Batch, Shelf
 from treasure.frontier.rows import (
     Counters,
     HostRow,
+    LinkRows,
     State,
     Tried,
-    arrival_of,
-    place_of,
     unpack_link,
     unpack_state,
 )
@@ -49,20 +47,44 @@ BEHIND_ARRIVALS = 100_000
 """Arrivals by which the counts on disk may lag; the number of hosts, if larger."""
 
 
-class _Change:
-    """What a batch does to one host."""
+class _Changes:
+    """What a batch does to the hosts of its links."""
 
     __slots__ = ("added", "leaves", "links", "removed")
 
     def __init__(self) -> None:
-        self.added: set[bytes] = set()
-        self.removed: set[bytes] = set()
-        self.links = 0
-        self.leaves = False
-        """Whether a link of the host, queued or out, is done or forgotten."""
+        self.links: dict[Host, int] = {}
+        """How many more links wait; all hosts that the batch changes are here."""
+        self.added: dict[Host, bytes] = {}
+        """The best of the ranks that are new."""
+        self.removed: dict[Host, set[bytes]] = {}
+        """The ranks that are gone."""
+        self.leaves: set[Host] = set()
+        """Hosts of which a link, queued or out, is done or forgotten."""
 
+    def add(self, hosts: Sequence[Host], ranks: Sequence[bytes]) -> None:
+        """Take in that new links of *hosts* wait at *ranks*."""
+        links, added = self.links, self.added
+        for host, rank in zip(hosts, ranks, strict=True):
+            links[host] = links.get(host, 0) + 1
+            if host not in added or rank < added[host]:
+                added[host] = rank
 
-_Changes = defaultdict[Host, _Change]
+    def move(self, host: Host, before: bytes, after: bytes) -> None:
+        """Take in that a link waits elsewhere."""
+        self.links.setdefault(host, 0)
+        self.removed.setdefault(host, set()).add(before)
+        self.added[host] = min(after, self.added.get(host, after))
+
+    def remove(self, host: Host, rank: bytes) -> None:
+        """Take in that the link at *rank* does not wait any more."""
+        self.links[host] = self.links.get(host, 0) - 1
+        self.removed.setdefault(host, set()).add(rank)
+
+    def leave(self, host: Host) -> None:
+        """Take in that a link is done or forgotten."""
+        self.links.setdefault(host, 0)
+        self.leaves.add(host)
 
 
 class EmbeddedFrontier:
@@ -98,33 +120,21 @@ class EmbeddedFrontier:
         """Queue what is new; give what is queued already its new score. True: was new."""
         self._write_counts()
         keys = [url_key(entry.url) for entry in entries]
-        states: dict[int, State] = {}
-        batch, changes, new = Batch(self._shelf), _Changes(_Change), []
-        arrivals, rate, sequence = self._arrivals, self._rate, self._sequence
-        for key, raw, entry in zip(keys, self._shelf.raw_states(keys), entries, strict=True):
-            state = states.get(key)
-            if raw is None and state is None:
-                new.append(True)
-                host = self._turns.host(host_of(entry.url))
-                score = finite(entry.score)
-                place = place_of(host.number, rate * sequence - score, arrivals)
-                states[key] = state = State(place, score, sequence)
-                batch.put_entry(arrivals, entry)
-                batch.put_link(key, state)
-                arrivals += 1
-                change = changes[host]
-                change.added.add(state.rank)
-                change.links += 1
-                continue
-            new.append(False)
-            if raw:
-                state = state or unpack_state(raw)
-            if state is not None:
-                states[key] = self._rescored(batch, changes, key, state, entry.score)
-        self._commit(batch, changes, arrivals=arrivals)
+        given = dict(zip(keys, entries, strict=True))
+        links, scores = list(given), [entry.score for entry in given.values()]
+        if len(links) < len(keys):  # of a link that comes twice, the last score but the first entry
+            given.update(zip(reversed(keys), reversed(entries), strict=True))
+        states = self._shelf.raw_states(links)
+        fresh = [at for at, state in enumerate(states) if state is None]
+        new = {links[at]: given[links[at]] for at in fresh}
+        batch, changes = Batch(self._shelf), _Changes()
+        added = self._add(batch, changes, new, [scores[at] for at in fresh])
+        moved = self._move(batch, changes, links, states, scores)
+        batch.put_links(added | moved)
+        self._commit(batch, changes, arrivals=self._arrivals + len(new))
         if 0 < self.policy.max_links < self._queued:
             self._drop_worst()
-        return new
+        return [new.pop(key, None) is not None for key in keys]
 
     def take(self, now: float) -> Lease | None:
         """Lease the best link whose host is allowed now."""
@@ -148,7 +158,7 @@ class EmbeddedFrontier:
         tried = Tried(attempts + 1)
         batch = Batch(self._shelf)
         batch.put_tried(key, tried)
-        batch.put_counters(self._counters()._replace(sequence=self._sequence + 1))
+        batch.put_counters(Counters(self._sequence + 1, self._arrivals, self._done, self._rate))
         batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
         self._shelf.write(batch)
         self._tried[key] = tried
@@ -172,7 +182,7 @@ class EmbeddedFrontier:
         keys = list(dict.fromkeys(keys))
         out = {key: found.state for key in keys if (found := self._outside.get(key)) is not None}
         others = [key for key in keys if key not in out]
-        batch, changes = Batch(self._shelf), _Changes(_Change)
+        batch, changes = Batch(self._shelf), _Changes()
         done = 0
         for key, state in out.items():
             batch.put_done(key)
@@ -202,12 +212,10 @@ class EmbeddedFrontier:
 
     def rescore(self, scores: Mapping[int, float]) -> None:
         """Give queued links new scores; unknown keys are ignored."""
-        keys = list(scores)
-        batch, changes = Batch(self._shelf), _Changes(_Change)
-        for key, state in zip(keys, self._shelf.states(keys), strict=True):
-            if state is not None:
-                self._rescored(batch, changes, key, state, scores[key])
-        if changes:
+        keys, batch, changes = list(scores), Batch(self._shelf), _Changes()
+        states = self._shelf.raw_states(keys)
+        if moved := self._move(batch, changes, keys, states, list(scores.values())):
+            batch.put_links(moved)
             self._commit(batch, changes)
 
     def hold(self, host: str, until: float) -> None:
@@ -324,33 +332,46 @@ class EmbeddedFrontier:
 
     # -- writing
 
-    def _rescored(
-        self, batch: Batch, changes: _Changes, key: int, state: State, score: float
-    ) -> State:
-        score = finite(score)
-        if score == state.score or key in self._outside:
-            return state
-        number, arrival = state.number, arrival_of(state.arrival)
-        place = place_of(number, self._rate * state.sequence - score, arrival)
-        before, after = state.rank, place[4:]
-        batch.delete_place(state)
-        state = State(place, score, state.sequence)
-        batch.put_link(key, state)
-        change = changes[self._turns.by_number[number]]
-        change.removed.add(before)
-        change.added.discard(before)
-        change.added.add(after)
-        change.removed.discard(after)
-        return state
+    def _add(
+        self, batch: Batch, changes: _Changes, new: Mapping[int, Entry], scores: list[float]
+    ) -> dict[int, LinkRows]:
+        """Queue links that are new; return their rows."""
+        keys, entries, host_named = list(new), new.values(), self._turns.host
+        hosts = [host_named(host_of(entry.url)) for entry in entries]
+        numbers = [host.number for host in hosts]
+        rows = places.added(numbers, keys, scores, self._sequence, self._arrivals, self._rate)
+        batch.put_entries([place[12:] for _, _, place, _ in rows], entries)
+        changes.add(hosts, [place[4:] for _, _, place, _ in rows])
+        return dict(zip(keys, rows, strict=True))
+
+    def _move(
+        self,
+        batch: Batch,
+        changes: _Changes,
+        keys: list[int],
+        states: list[bytes | None],
+        scores: list[float],
+    ) -> dict[int, LinkRows]:
+        """Give links that wait new scores; return the rows of those that had others."""
+        moved: dict[int, LinkRows] = {}
+        for at, number, rows in places.moved(states, keys, scores, self._rate):
+            key, state = keys[at], states[at]
+            if key in self._outside:
+                continue
+            assert state is not None
+            moved[key] = rows
+            host, before, after = self._turns.by_number[number], state[:20], rows[2]
+            if before != after:  # the smallest steps are lost where the order is rounded
+                batch.delete_place(before)
+                changes.move(host, before[4:], after[4:])
+        return moved
 
     def _removed(self, batch: Batch, changes: _Changes, key: int, state: State) -> None:
         batch.delete_link(key, state, tried=key in self._tried)
         host = self._turns.by_number[state.number]
-        change = changes[host]
-        change.leaves = True
+        changes.leave(host)
         if key not in self._outside:
-            change.removed.add(state.rank)
-            change.links -= 1
+            changes.remove(host, state.rank)
 
     def _commit(
         self,
@@ -365,18 +386,17 @@ class EmbeddedFrontier:
         arrivals = self._arrivals if arrivals is None else arrivals
         done = self._done if done is None else done
         gone = {key: out for key in back if (out := self._outside.get(key)) is not None}
-        tops = {host: self._top_after(host, change) for host, change in changes.items()}
-        for host, change in changes.items():
-            if change.leaves or tops[host] != host.top:
-                row = self._host_row(
-                    host,
-                    host.allowed_at,
-                    top=tops[host],
-                    added=change.links,
-                    leaving=[out.state.rank for out in gone.values() if out.host is host],
-                    arrivals=arrivals,
-                )
-                batch.put_host(host.number, row)
+        tops = self._tops_after(changes)
+        for host in tops.keys() | changes.leaves:
+            row = self._host_row(
+                host,
+                host.allowed_at,
+                top=tops.get(host, host.top),
+                added=changes.links[host],
+                leaving=[out.state.rank for out in gone.values() if out.host is host],
+                arrivals=arrivals,
+            )
+            batch.put_host(host.number, row)
         batch.put_counters(Counters(self._sequence, arrivals, done, self._rate))
         self._shelf.write(batch)
         for key in back:
@@ -386,18 +406,28 @@ class EmbeddedFrontier:
             self._come_down(out)
             self._queued -= out.parked
             self._outside.remove(key)
-        for host, change in changes.items():
-            host.queued += change.links
-            self._queued += change.links
-            self._turns.ranked(host, tops[host])
+        for host, links in changes.links.items():
+            host.queued += links
+            self._queued += links
+        for host, top in tops.items():
+            self._turns.ranked(host, top)
 
-    def _top_after(self, host: Host, change: _Change) -> bytes | None:
-        """Return the best rank of *host* once *change* is written."""
-        top = host.top
-        if top in change.removed:
-            top = self._queues.best(host, without=change.removed)
-        added = min(change.added, default=None)
-        return added if top is None or (added is not None and added < top) else top
+    def _tops_after(self, changes: _Changes) -> dict[Host, bytes | None]:
+        """Return the best ranks of those hosts that will have another once *changes* are written.
+
+        A new rank that is better than the best so far is the best now, whatever else is gone.
+        """
+        tops: dict[Host, bytes | None] = {
+            host: rank
+            for host, rank in changes.added.items()
+            if host.top is None or rank < host.top
+        }
+        for host, ranks in changes.removed.items():
+            if host.top in ranks and host not in tops:
+                top = self._queues.best(host, without=ranks)
+                added = changes.added.get(host)
+                tops[host] = added if top is None or (added is not None and added < top) else top
+        return tops
 
     def _host_row(
         self,
@@ -431,13 +461,10 @@ class EmbeddedFrontier:
             self._shelf.write(batch)
             self._counted = self._arrivals
 
-    def _counters(self) -> Counters:
-        return Counters(self._sequence, self._arrivals, self._done, self._rate)
-
     def _forget(self, keys: Iterable[int]) -> int:
         count, waiting = 0, (key for key in keys if not self._outside.leased(key))
         while chunk := list(islice(waiting, DISCARD_BATCH)):
-            batch, changes = Batch(self._shelf), _Changes(_Change)
+            batch, changes = Batch(self._shelf), _Changes()
             for key, state in zip(chunk, self._shelf.states(chunk), strict=True):
                 if state is not None:
                     count += 1

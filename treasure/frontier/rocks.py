@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -39,7 +39,7 @@ from treasure.errors import FrontierUnavailable, JobError
 from treasure.frontier import rows
 from treasure.frontier.base import Entry
 from treasure.frontier.packing import pack, unpack
-from treasure.frontier.rows import Counters, HostRow, State, Tried
+from treasure.frontier.rows import Counters, HostRow, LinkRows, State, Tried
 
 FORMAT = b"treasure frontier 3"
 TABLES = ("links", "states", "entries", "tried", "hosts")
@@ -71,24 +71,32 @@ class Batch:
         """What ``raw_states`` answers once this is written."""
         self._links, self._states, self._entries, self._tried, self._hosts = shelf.handles
 
-    def put_entry(self, arrival: int, entry: Entry) -> None:
-        """Keep the link itself."""
-        self.writes.put(rows.pack_arrival(arrival), pack(entry), self._entries)
+    def put_entries(self, arrivals: Iterable[bytes], entries: Iterable[Entry]) -> None:
+        """Keep the links themselves."""
+        put, table = self.writes.put, self._entries
+        for arrival, entry in zip(arrivals, entries, strict=True):
+            put(arrival, pack(entry), table)
 
-    def put_link(self, key: int, state: State) -> None:
-        """Keep where a link stands, and its place in the order."""
-        place, score, sequence = state
-        row = self.states[key] = rows.pack_state(place, score, sequence)
-        self.writes.put(rows.pack_key(key), row, self._states)
-        self.writes.put(place, rows.pack_link(key, score, sequence), self._links)
+    def put_links(self, links: Mapping[int, LinkRows]) -> None:
+        """Keep where links stand, and their places in the order, by the keys of their URLs.
 
-    def delete_place(self, state: State) -> None:
+        Table after table: its upper parts are in the processor's cache then, and a write takes a
+        tenth less.
+        """
+        put, found = self.writes.put, links.values()
+        for key, state, _, _ in found:
+            put(key, state, self._states)
+        for _, _, place, row in found:
+            put(place, row, self._links)
+        self.states |= {key: rows[1] for key, rows in links.items()}
+
+    def delete_place(self, place: bytes) -> None:
         """Take a link's place in the order away."""
-        self.writes.delete(state.place, self._links)
+        self.writes.delete(place, self._links)
 
     def delete_link(self, key: int, state: State, *, tried: bool) -> None:
         """Take a link's place in the order and its text away."""
-        self.delete_place(state)
+        self.delete_place(state.place)
         self.writes.delete(state.arrival, self._entries)
         if tried:
             self.writes.delete(rows.pack_key(key), self._tried)
@@ -144,6 +152,7 @@ class Shelf:
         """Whether RocksDB met an error: it takes no more writes then until it is opened again."""
         self.handles: list[Any] = []
         self._remembered: dict[int, bytes | None] = {}
+        """States as they are on disk; None when that has to be asked."""
         self._guard = _Guard(proxy(self))  # a circle would keep the database open
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -194,12 +203,14 @@ class Shelf:
 
     def raw_states(self, keys: Sequence[int]) -> list[bytes | None]:
         """Return one answer per key: None when unknown, nothing in it when done."""
-        remembered = self._remembered
         with self._guard:  # which may open the tables again, and forget
-            missing = [key for key in keys if key not in remembered]
-            found = self._states.get([rows.pack_key(key) for key in missing])
-        answers: dict[int, bytes | None] = dict(zip(missing, found, strict=True))
-        return [remembered[key] if key in remembered else answers[key] for key in keys]
+            raws = list(map(self._remembered.get, keys))
+            missing = [at for at, raw in enumerate(raws) if raw is None]
+            if missing:
+                found = self._states.get([rows.pack_key(keys[at]) for at in missing])
+                for at, raw in zip(missing, found, strict=True):
+                    raws[at] = raw
+        return raws
 
     def entry(self, state: State) -> Entry:
         """Return a link that is not done."""

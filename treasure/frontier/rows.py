@@ -28,8 +28,11 @@ LAST_RANK = b"\xff" * 16
 pack_key = _KEY.pack
 pack_number = _NUMBER.pack
 pack_arrival = _UNSIGNED.pack
-pack_link = _LINK.pack
-pack_state = _STATE.pack
+
+
+LinkRows = tuple[bytes, bytes, bytes, bytes]
+"""Of a link its key and row in ``states``, and its key, the place, and row in ``links``. They are
+packed by ``core.places``, those of a whole page at once."""
 
 
 class State(NamedTuple):
