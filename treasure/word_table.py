@@ -50,8 +50,9 @@ class WordTable:
     def read(self, text: bytes) -> Reading:
         """Return the words of *text*: runs of bytes greater than a space, in UTF-8."""
         numbers, starts, stops, marks, missing = cut(text, self._mark, self._table)
-        for at in missing:
-            numbers[at] = self._ask(text[starts[at] : stops[at]])
+        if missing:
+            places = zip(starts[missing].tolist(), stops[missing].tolist(), strict=True)
+            numbers[missing] = [self._ask(text[start:stop]) for start, stop in places]
         return Reading(numbers, starts, stops, marks)
 
     def _ask(self, word: bytes) -> int:

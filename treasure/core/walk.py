@@ -79,8 +79,11 @@ _ROLE = cython.declare(cython.int, 7)
 _LEVEL = cython.declare(cython.int, 8)
 
 
+@cython.ccall
 def unescaped(written: bytes) -> str:
     """Return a value as it was before lexbor wrote it."""
+    if not written:
+        return ""
     if b"&" in written:
         written = written.replace(b"&nbsp;", b"\xc2\xa0").replace(b"&lt;", b"<")
         written = written.replace(b"&gt;", b">").replace(b"&quot;", b'"').replace(b"&amp;", b"&")
@@ -403,19 +406,33 @@ class Walk:
             at = begin + 1  # a name may begin with "="
             while at < size and data[at] != 61:  # "="
                 at += 1
-            name: bytes = self._html[begin:at]
+            i = self._attribute(begin, at)
             begin = at + 2  # '="'
             at = begin
             while at < size and data[at] != 34:  # '"'
                 at += 1
-            which = _ATTRIBUTES.get(name)
-            if which is not None:
-                i = which
+            if i >= 0:
                 values[i, 0], values[i, 1] = begin, at
             at += 1
         while at < size and data[at] != 62:  # ">"
             at += 1
         return at
+
+    @cython.cfunc
+    def _attribute(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return which of the attributes that matter is called so, -1 for another."""
+        first: cython.int = self._data[begin]
+        # Most are called otherwise: no need to make a name of them. Initials of a c h i r t.
+        if (
+            first != 97
+            and first != 99
+            and not 104 <= first <= 105
+            and first != 114
+            and first != 116
+        ):
+            return -1
+        which: cython.Py_ssize_t = _ATTRIBUTES.get(self._html[begin:end], -1)
+        return which
 
     @cython.cfunc
     def _value(self, which: cython.int) -> bytes:
