@@ -401,7 +401,7 @@ class Walk:
         begin: cython.Py_ssize_t
         for i in range(9):
             values[i, 0] = values[i, 1] = 0
-        while at < size and data[at] == 32:
+        while at + 1 < size and data[at] == 32:
             begin = at + 1
             at = begin + 1  # a name may begin with "="
             while at < size and data[at] != 61:  # "="
