@@ -404,9 +404,7 @@ class TGraph:
             )
 
 
-def _drawn(
-    fetches: NDArray[Any], hits: NDArray[Any], mean_relevance: float
-) -> NDArray[np.float64]:
+def _drawn(fetches: NDArray[Any], hits: NDArray[Any], mean_relevance: float) -> NDArray[np.float64]:
     """Return the success of nodes with so many fetches and hits."""
     drawn: NDArray[np.float64] = (hits + PRIOR_FETCHES * mean_relevance) / (fetches + PRIOR_FETCHES)
     return drawn
