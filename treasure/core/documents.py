@@ -67,7 +67,7 @@ def margin(
     """Return the product of a text's unit vector with a model's weights.
 
     A row of *table* is a term's idf x weight, and its idf squared. The last row but one is for all
-    terms beyond.
+    terms beyond, the last for those below 0.
     """
     new: cython.Py_ssize_t = table.shape[0] - 2
     gain: cython.double = 0.0
@@ -76,7 +76,7 @@ def margin(
     i: cython.Py_ssize_t
     term: cython.Py_ssize_t
     for i in range(terms.shape[0]):
-        term = min(terms[i], new)
+        term = min(terms[i], new) if terms[i] >= 0 else new + 1
         often = 1.0 if counts[i] == 1.0 else 1.0 + _log(counts[i])
         gain += often * table[term, 0]
         square += often * often * table[term, 1]

@@ -42,7 +42,7 @@ def grouped(
 
 
 def counted(
-    terms: cython.const[cython.int][:],
+    terms: cython.const[cython.int][::1],
     headings: list[list[tuple[int, int, int]]],
     data: list[tuple[int, int]],
 ) -> tuple[Any, Any, Any]:
@@ -85,9 +85,9 @@ def counted(
     all_keys = np.empty(distinct, np.int32)
     all_counts = np.empty(distinct, np.uint16)
     all_bounds = np.zeros(len(texts) + 1, np.int32)
-    keys: cython.int[:] = all_keys
+    keys: cython.int[::1] = all_keys
     counts: cython.ushort[:] = all_counts
-    bounds: cython.int[:] = all_bounds
+    bounds: cython.int[::1] = all_bounds
     most: cython.int = _MOST
     distinct = -1
     code = -1
@@ -105,7 +105,7 @@ def counted(
     return all_keys, all_counts, all_bounds
 
 
-def mask(keys: cython.const[cython.int][:]) -> int:
+def mask(keys: cython.const[cython.int][::1]) -> int:
     """Return which components *keys* are of: bit 0 for ISH to bit 3 for DC."""
     found: cython.int = 0
     at: cython.Py_ssize_t
@@ -115,10 +115,10 @@ def mask(keys: cython.const[cython.int][:]) -> int:
 
 
 def cosine(
-    keys: cython.const[cython.int][:],
-    counts: cython.const[cython.ushort][:],
-    other_keys: cython.const[cython.int][:],
-    other_counts: cython.const[cython.ushort][:],
+    keys: cython.const[cython.int][::1],
+    counts: cython.const[cython.ushort][::1],
+    other_keys: cython.const[cython.int][::1],
+    other_counts: cython.const[cython.ushort][::1],
     component: cython.int,
 ) -> float:
     """Return the cosine of one component of two texts; 0 when either is empty."""
@@ -153,29 +153,29 @@ class Postings:
     is the same for all of it, so that only its largest sum has to be divided.
     """
 
-    _rows: cython.const[cython.longlong][:]
-    _alive: cython.const[cython.uchar][:]
-    _groups: cython.int[:]
-    _group_level: cython.int[:]
-    _group_mask: cython.int[:]
-    _table: cython.int[:]
-    _keys: cython.int[:]
-    _offsets: cython.int[:]
-    _nodes: cython.int[:]
-    _weights: cython.double[:]
-    _norms: cython.double[:]
-    _headings: cython.double[:]
-    _sums: cython.double[:]
+    _rows: cython.const[cython.longlong][::1]
+    _alive: cython.const[cython.uchar][::1]
+    _groups: cython.int[::1]
+    _group_level: cython.int[::1]
+    _group_mask: cython.int[::1]
+    _table: cython.int[::1]
+    _keys: cython.int[::1]
+    _offsets: cython.int[::1]
+    _nodes: cython.int[::1]
+    _weights: cython.double[::1]
+    _norms: cython.double[::1]
+    _headings: cython.double[::1]
+    _sums: cython.double[::1]
 
     def __init__(
         self,
-        rows: cython.const[cython.longlong][:],
-        levels: cython.const[cython.schar][:],
-        masks: cython.const[cython.uchar][:],
-        alive: cython.const[cython.uchar][:],
-        sizes: cython.const[cython.longlong][:],
-        keys: cython.const[cython.int][:],
-        counts: cython.const[cython.ushort][:],
+        rows: cython.const[cython.longlong][::1],
+        levels: cython.const[cython.schar][::1],
+        masks: cython.const[cython.uchar][::1],
+        alive: cython.const[cython.uchar][::1],
+        sizes: cython.const[cython.longlong][::1],
+        keys: cython.const[cython.int][::1],
+        counts: cython.const[cython.ushort][::1],
     ) -> None:
         """Take nodes by slot; *sizes* says how many of *keys* and *counts* belong to each.
 
@@ -197,11 +197,11 @@ class Postings:
 
     @cython.cfunc
     def _group(
-        self, levels: cython.const[cython.schar][:], masks: cython.const[cython.uchar][:]
+        self, levels: cython.const[cython.schar][::1], masks: cython.const[cython.uchar][:]
     ) -> Any:
         """Give each slot the number of its group."""
         slots: cython.Py_ssize_t = levels.shape[0]
-        groups: cython.int[:] = np.empty(slots, np.int32)
+        groups: cython.int[::1] = np.empty(slots, np.int32)
         slot: cython.Py_ssize_t
         count: cython.int = 0
         for slot in range(slots):
@@ -217,14 +217,14 @@ class Postings:
         return None
 
     @cython.cfunc
-    def _number(self, keys: cython.const[cython.int][:]) -> Any:
+    def _number(self, keys: cython.const[cython.int][::1]) -> Any:
         """Give each key the number of its list, and return them; make the table to find it by."""
         count: cython.Py_ssize_t = keys.shape[0]
         numbers = np.empty(count, np.int32)
-        number_of: cython.int[:] = numbers
+        number_of: cython.int[::1] = numbers
         # Texts share words, so a table that has room for all keys is too large to keep.
-        table: cython.int[:] = _table_for(count)
-        names: cython.int[:] = np.empty(count, np.int32)
+        table: cython.int[::1] = _table_for(count)
+        names: cython.int[::1] = np.empty(count, np.int32)
         distinct: cython.int = 0
         at: cython.Py_ssize_t
         slot: cython.Py_ssize_t
@@ -244,22 +244,22 @@ class Postings:
     @cython.cfunc
     def _fill(
         self,
-        sizes: cython.const[cython.longlong][:],
-        keys: cython.const[cython.int][:],
-        counts: cython.const[cython.ushort][:],
-        lists: cython.int[:],
+        sizes: cython.const[cython.longlong][::1],
+        keys: cython.const[cython.int][::1],
+        counts: cython.const[cython.ushort][::1],
+        lists: cython.int[::1],
     ) -> Any:
         """Write the lists, each in the order of slots."""
         count: cython.Py_ssize_t = keys.shape[0]
         at: cython.Py_ssize_t
-        offsets: cython.int[:] = np.zeros(self._keys.shape[0] + 2, np.int32)
+        offsets: cython.int[::1] = np.zeros(self._keys.shape[0] + 2, np.int32)
         for at in range(count):
             offsets[lists[at] + 2] += 1
         for at in range(2, offsets.shape[0]):
             offsets[at] += offsets[at - 1]
-        nodes: cython.int[:] = np.empty(count, np.int32)
-        weights: cython.double[:] = np.empty(count)
-        norms: cython.double[:] = self._norms
+        nodes: cython.int[::1] = np.empty(count, np.int32)
+        weights: cython.double[::1] = np.empty(count)
+        norms: cython.double[::1] = self._norms
         node: cython.int
         begin: cython.Py_ssize_t = 0
         end: cython.Py_ssize_t
@@ -279,11 +279,11 @@ class Postings:
 
     def best(
         self,
-        keys: cython.const[cython.int][:],
-        counts: cython.const[cython.ushort][:],
-        bounds: cython.const[cython.int][:],
-        weights: cython.const[cython.double][:],
-        divisors: cython.const[cython.double][:],
+        keys: cython.const[cython.int][::1],
+        counts: cython.const[cython.ushort][::1],
+        bounds: cython.const[cython.int][::1],
+        weights: cython.const[cython.double][::1],
+        divisors: cython.const[cython.double][::1],
         osm: cython.double[:, :],
         row: cython.longlong[:],
     ) -> None:
@@ -296,8 +296,8 @@ class Postings:
         is summed once, and so is the best of it. The data of a text only add to that, so that of
         all nodes only those need another look that share data.
         """
-        lists: cython.int[:] = np.empty(keys.shape[0], np.int32)
-        values: cython.double[:] = np.empty(keys.shape[0])
+        lists: cython.int[::1] = np.empty(keys.shape[0], np.int32)
+        values: cython.double[::1] = np.empty(keys.shape[0])
         groups: cython.Py_ssize_t = self._group_level.shape[0]
         # The largest sum of each group and the slot that has it: in row 0 by headings, in 1 in all.
         tops: cython.double[:, :] = np.zeros((2, groups))
@@ -338,23 +338,23 @@ class Postings:
     @cython.exceptval(check=False)
     def _look_up(
         self,
-        keys: cython.const[cython.int][:],
-        counts: cython.const[cython.ushort][:],
-        bounds: cython.const[cython.int][:],
+        keys: cython.const[cython.int][::1],
+        counts: cython.const[cython.ushort][::1],
+        bounds: cython.const[cython.int][::1],
         text: cython.Py_ssize_t,
         of_data: cython.bint,
-        weights: cython.const[cython.double][:],
-        lists: cython.int[:],
-        values: cython.double[:],
+        weights: cython.const[cython.double][::1],
+        lists: cython.int[::1],
+        values: cython.double[::1],
         end: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Write the lists for a text's headings, or for its data, to *end*; return the new end."""
         at: cython.Py_ssize_t
         component: cython.int
         found: cython.int
-        table: cython.int[:] = self._table
-        names: cython.int[:] = self._keys
-        norms: cython.double[:] = self._norms
+        table: cython.int[::1] = self._table
+        names: cython.int[::1] = self._keys
+        norms: cython.double[::1] = self._norms
         for at in range(bounds[text], bounds[text + 1]):
             component = keys[at] & 3
             if (component == 3) == of_data:
@@ -369,8 +369,8 @@ class Postings:
     @cython.exceptval(check=False)
     def _add(
         self,
-        lists: cython.int[:],
-        values: cython.double[:],
+        lists: cython.int[::1],
+        values: cython.double[::1],
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
     ) -> cython.void:
@@ -378,10 +378,10 @@ class Postings:
         i: cython.Py_ssize_t
         place: cython.Py_ssize_t
         value: cython.double
-        offsets: cython.int[:] = self._offsets
-        nodes: cython.int[:] = self._nodes
-        weights: cython.double[:] = self._weights
-        sums: cython.double[:] = self._sums
+        offsets: cython.int[::1] = self._offsets
+        nodes: cython.int[::1] = self._nodes
+        weights: cython.double[::1] = self._weights
+        sums: cython.double[::1] = self._sums
         for i in range(begin, end):
             value = values[i]
             for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
@@ -391,7 +391,7 @@ class Postings:
     @cython.exceptval(check=False)
     def _take_tops(
         self,
-        lists: cython.int[:],
+        lists: cython.int[::1],
         begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         tops: cython.double[:, :],
@@ -408,11 +408,11 @@ class Postings:
         node: cython.int
         group: cython.int
         value: cython.double
-        offsets: cython.int[:] = self._offsets
-        nodes: cython.int[:] = self._nodes
-        groups: cython.int[:] = self._groups
-        sums: cython.double[:] = self._sums
-        headings: cython.double[:] = self._headings
+        offsets: cython.int[::1] = self._offsets
+        nodes: cython.int[::1] = self._nodes
+        groups: cython.int[::1] = self._groups
+        sums: cython.double[::1] = self._sums
+        headings: cython.double[::1] = self._headings
         for i in range(begin, end):
             for place in range(offsets[lists[i]], offsets[lists[i] + 1]):
                 node = nodes[place]
@@ -434,7 +434,7 @@ class Postings:
         tops: cython.double[:, :],
         slots: cython.int[:, :],
         mask: cython.int,
-        divisors: cython.const[cython.double][:],
+        divisors: cython.const[cython.double][::1],
         text: cython.Py_ssize_t,
         osm: cython.double[:, :],
         row: cython.longlong[:],
@@ -458,7 +458,7 @@ class Postings:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _keep_headings(
-        self, lists: cython.int[:], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, lists: cython.int[::1], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.void:
         """Take what was summed as that of headings."""
         i: cython.Py_ssize_t
@@ -470,7 +470,7 @@ class Postings:
     @cython.cfunc
     @cython.exceptval(check=False)
     def _forget_headings(
-        self, lists: cython.int[:], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, lists: cython.int[::1], begin: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.void:
         """Leave nothing of what is shared with the nodes in some lists."""
         i: cython.Py_ssize_t
@@ -489,7 +489,7 @@ def _table_for(keys: int) -> Any:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _find(table: cython.int[:], names: cython.int[:], key: cython.int) -> cython.Py_ssize_t:
+def _find(table: cython.int[::1], names: cython.int[:], key: cython.int) -> cython.Py_ssize_t:
     """Return where in *table* the number of *key* is, or would be; *names* are keys by number."""
     last: cython.Py_ssize_t = table.shape[0] - 1
     slot: cython.Py_ssize_t = (cython.cast(cython.longlong, key) * 0x61C88647) >> 15 & last
@@ -501,11 +501,11 @@ def _find(table: cython.int[:], names: cython.int[:], key: cython.int) -> cython
 @cython.cfunc
 @cython.exceptval(check=False)
 def _measure(
-    keys: cython.const[cython.int][:],
-    counts: cython.const[cython.ushort][:],
+    keys: cython.const[cython.int][::1],
+    counts: cython.const[cython.ushort][::1],
     begin: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
-    norms: cython.double[:],
+    norms: cython.double[::1],
 ) -> cython.int:
     """Write the norm of each component of a text; return which have words, as bits."""
     at: cython.Py_ssize_t
@@ -527,8 +527,8 @@ def _measure(
 @cython.cfunc
 @cython.exceptval(check=False)
 def _same(
-    lists: cython.int[:],
-    values: cython.double[:],
+    lists: cython.int[::1],
+    values: cython.double[::1],
     one: cython.Py_ssize_t,
     one_end: cython.Py_ssize_t,
     other: cython.Py_ssize_t,

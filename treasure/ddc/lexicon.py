@@ -167,15 +167,14 @@ class Lexicon:
         return Hits(term, start, stop), stem, place
 
     def _fits(self) -> bool:
-        """Return whether no row ends before it begins, and nothing points to what is not there.
+        """Return whether rows end where the next begin, and nothing points to what is not there.
 
         Compiled code goes where it is pointed to.
         """
         return (
-            _rows_fit(self.term_start, self.term_stems, len(self._stems))
-            and _rows_fit(self.posting_start, self.posting_number, len(self.numbers))
-            and _rows_fit(self.faint_start, self.faint_number, len(self.numbers))
-            and int(np.diff(self.term_start).min(initial=1)) > 0
+            _rows_fit(self.term_start, self.term_stems, len(self._stems), least=1)
+            and _rows_fit(self.posting_start, self.posting_number, len(self.numbers), least=1)
+            and _rows_fit(self.faint_start, self.faint_number, len(self.numbers), least=0)
             and len(self.term_start) == len(self.posting_start) == self.size + 1
             and len(self.faint_start) == len(self._stems) + 1
             and len(self.faint_weight) == len(self.faint_number)
@@ -202,13 +201,13 @@ class Lexicon:
         return Matcher(words, begin.astype(np.int32), columns)
 
 
-def _rows_fit(starts: NDArray[np.int32], values: NDArray[Any], size: int) -> bool:
-    """Return whether rows that begin at *starts* share *values* out, all from 0 to below *size*."""
+def _rows_fit(starts: NDArray[np.int32], values: NDArray[Any], size: int, least: int) -> bool:
+    """Return whether rows from *starts* on have *least* values each, all from 0 to below *size*."""
     return (
         len(starts) > 1
         and starts[0] == 0
         and starts[-1] == len(values)
-        and bool((starts[1:] >= starts[:-1]).all())
+        and int(np.diff(starts).min()) >= least
         and int(values.min(initial=0)) >= 0
         and int(values.max(initial=0)) < size
     )

@@ -63,7 +63,7 @@ class WeightedGalaxy:
         # dots of no weight, take no more room and are found by their number alone. And what is
         # needed together lies together.
         sizes = np.diff(lexicon.faint_start)
-        most = int(sizes.max(initial=0))
+        most = int(sizes.max(initial=1))
         row = [("class", np.uint16, (most,)), ("weight", np.float32, (most,))]
         rows = np.zeros(len(sizes), np.dtype(row, align=True))
         filled = np.arange(most) < sizes[:, None]

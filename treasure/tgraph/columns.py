@@ -34,6 +34,12 @@ class Column:
         self._data[self._size : self._size + len(values)] = values
         self._size += len(values)
 
+    def append(self, value: Any) -> None:
+        """Put one *value* at the end."""
+        self._make_room(1)
+        self._data[self._size] = value
+        self._size += 1
+
     def keep(self, chosen: NDArray[Any]) -> None:
         """Keep only what *chosen* (a mask or indices) selects."""
         self._data = self.values[chosen].copy()

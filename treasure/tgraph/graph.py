@@ -51,23 +51,42 @@ class Matches:
 
     osm: Floats
     """Best OSM per level, dead nodes passed over: column 0 is level 1."""
-    node: NDArray[np.int64]
-    """Number of the node with the best OSM, -1 where no node shares a word."""
-    distance: NDArray[np.int8]
-    """Distance of that node, levels + 1 where there is none."""
-    success: NDArray[np.float64]
-    """What links that matched that node led to: mean relevance, drawn to the crawl's mean."""
-    fetches: NDArray[np.int32]
-    """How many fetches that success rests on."""
+    nodes: NDArray[Any]
+    """The node with the best OSM as it was then, or nobody (``NodeTable``)."""
+    mean_relevance: float
+    """That of the crawl so far."""
 
     def __len__(self) -> int:
-        return len(self.node)
+        return len(self.nodes)
 
     @property
     def best(self) -> Floats:
         """The best OSM of each link."""
         best: Floats = self.osm.max(axis=1, initial=0)
         return best
+
+    @property
+    def node(self) -> NDArray[np.int64]:
+        """Number of the node, -1 where no node shares a word."""
+        numbers: NDArray[np.int64] = self.nodes["number"]
+        return numbers
+
+    @property
+    def distance(self) -> NDArray[np.int8]:
+        """Distance of that node, levels + 1 where there is none."""
+        distances: NDArray[np.int8] = self.nodes["distance"]
+        return distances
+
+    @property
+    def success(self) -> NDArray[np.float64]:
+        """What links that matched that node led to: mean relevance, drawn to the crawl's mean."""
+        return _drawn(self.fetches, self.nodes["hits"], self.mean_relevance)
+
+    @property
+    def fetches(self) -> NDArray[np.int32]:
+        """How many fetches that success rests on."""
+        fetches: NDArray[np.int32] = self.nodes["fetches"]
+        return fetches
 
 
 class TGraph:
@@ -266,19 +285,13 @@ class TGraph:
 
     def success(self) -> NDArray[np.float64]:
         """Return each node's success: mean relevance, drawn to the crawl's mean while young."""
-        return self._drawn(self.column("fetches"), self.column("hits"))
+        return _drawn(self.column("fetches"), self.column("hits"), self.mean_relevance)
 
     def least_useful(self, count: int) -> list[int]:
         """Return the nodes we can best do without: least success first, then longest unused."""
         order = np.lexsort((self.column("number"), self.column("used"), self.success()))
         numbers: list[int] = self.column("number")[order[:count]].tolist()
         return numbers
-
-    def _drawn(self, fetches: NDArray[Any], hits: NDArray[Any]) -> NDArray[np.float64]:
-        drawn: NDArray[np.float64] = (hits + PRIOR_FETCHES * self.mean_relevance) / (
-            fetches + PRIOR_FETCHES
-        )
-        return drawn
 
     @property
     def mean_relevance(self) -> float:
@@ -316,14 +329,7 @@ class TGraph:
             index.improve(best, texts, self.weights)
         if which is not None:
             best = Best(best.osm[which], best.row[which])
-        nodes = self._table.records(best.row)
-        return Matches(
-            osm=best.osm,
-            node=nodes["number"],
-            distance=nodes["distance"],
-            success=self._drawn(nodes["fetches"], nodes["hits"]),
-            fetches=nodes["fetches"],
-        )
+        return Matches(best.osm, self._table.records(best.row), self.mean_relevance)
 
     def nearest(self, matches: Matches) -> NDArray[np.int64]:
         """Return the least distance among the nodes that match each link; levels + 1 for none."""
@@ -396,6 +402,12 @@ class TGraph:
             raise GraphError(
                 f"A node's distance must be between 1 and {self.levels}. Got {distance} instead."
             )
+
+
+def _drawn(fetches: NDArray[Any], hits: NDArray[Any], mean_relevance: float) -> NDArray[np.float64]:
+    """Return the success of nodes with so many fetches and hits."""
+    drawn: NDArray[np.float64] = (hits + PRIOR_FETCHES * mean_relevance) / (fetches + PRIOR_FETCHES)
+    return drawn
 
 
 def _called(name: str, numbers: Sequence[str]) -> str:

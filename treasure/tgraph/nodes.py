@@ -37,7 +37,8 @@ _RECORD = np.dtype(
         ("home", np.int8),
         ("dead", np.bool_),
         ("gone", np.bool_),
-    ]
+    ],
+    align=True,
 )
 _FIELDS = _RECORD.names or ()
 
@@ -78,8 +79,7 @@ class NodeTable:
     def __init__(self, nowhere: int) -> None:
         """Make a table without nodes; nobody is at the distance *nowhere*."""
         self._records = Column(_RECORD)
-        self._records.extend(np.zeros(1, _RECORD))
-        self._records.values[["number", "distance", "gone"]] = (-1, nowhere, True)
+        self._records.append((-1, 0, 0, -1, 0, 0, 0.0, nowhere, 0, NOWHERE, False, True))
         self._keys = Column(np.int32)
         self._counts = Column(np.uint16)
         self._sources: list[str] = [""]
@@ -134,12 +134,12 @@ class NodeTable:
         if number in self._rows:
             raise GraphError(f"The T-Graph has a node {number} already.")
         self._next = max(self._next, number + 1)
-        values = {"number": number, "start": len(self._keys), "size": len(node.components.keys)}
-        values |= {"slot": -1, "home": NOWHERE, "gone": False, "mask": node.components.mask}
-        record = tuple(values.get(name, getattr(node, name, None)) for name in _FIELDS)
-        self._records.extend(np.array([record], _RECORD))
-        self._keys.extend(node.components.keys)
-        self._counts.extend(node.components.counts)
+        words = node.components
+        where = (number, len(self._keys), len(words.keys), -1)
+        known = (node.fetches, node.used, node.hits, node.distance, words.mask)
+        self._records.append((*where, *known, NOWHERE, node.dead, False))
+        self._keys.extend(words.keys)
+        self._counts.extend(words.counts)
         self._rows[number] = len(self._sources)
         self._sources.append(self._share(node.source))
         self._destinations.append(self._few(node.destinations))

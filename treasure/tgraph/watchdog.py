@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,6 +82,16 @@ class _Origin:
     def components(self) -> Components:
         """The words of the paragraph."""
         return self.page.texts[self.index] if self.page.texts else EMPTY
+
+
+class _Way(NamedTuple):
+    """A paragraph on the way to a target."""
+
+    origin: _Origin
+    towards: str
+    """The page that it leads to."""
+    distance: int
+    """Documents from there to the target, that one included."""
 
 
 class Watchdog:
@@ -163,31 +174,11 @@ class Watchdog:
             self._pages.popleft().origins = ()
 
     def _trace_back(self, target: str, origins: Sequence[_Origin]) -> None:
-        """Make nodes of the paragraphs that led to *target*, nearest first."""
-        ways = [(origin, target) for origin in origins]
-        steps = MAX_STEPS
-        for distance in range(1, self.graph.levels + 1):
-            ways = ways[:steps]
-            if not ways:
-                break
-            steps -= len(ways)
-            self._lead(ways, distance, target)
-            longer = []
-            for origin, _ in ways:
-                page = origin.page
-                if distance < page.distance:
-                    page.distance = distance
-                    longer += [(before, page.url) for before in page.origins]
-            ways = longer
-
-    def _lead(self, ways: Sequence[tuple[_Origin, str]], distance: int, target: str) -> None:
-        """Have a node for each paragraph from which a target is *distance* documents away.
-
-        *ways* are paragraphs and what they lead to on the way to *target*.
-        """
+        """Have a node for each paragraph that led to *target*, nearest first."""
         graph = self.graph
-        similar = _Similar(graph, [origin for origin, _ in ways], distance, self.novelty)
-        for at, (origin, towards) in enumerate(ways):
+        ways = self._ways_to(target, origins)
+        similar = _Similar(graph, ways, self.novelty)
+        for at, (origin, towards, distance) in enumerate(ways):
             nodes = origin.page.nodes
             number = nodes.get(origin.index, -1)
             if number in self._by_hand:
@@ -204,6 +195,22 @@ class Watchdog:
                 if number in self._by_hand:
                     continue
             self._strengthen(number, distance, towards, target)
+
+    def _ways_to(self, target: str, origins: Sequence[_Origin]) -> list[_Way]:
+        """Return the paragraphs from which *target* can be reached, and note how far that is."""
+        ways: list[_Way] = []
+        last = [_Way(origin, target, 1) for origin in origins]
+        for distance in range(1, self.graph.levels + 1):
+            last = last[: MAX_STEPS - len(ways)]
+            ways += last
+            longer = []
+            for origin, _, _ in last:
+                page = origin.page
+                if distance < page.distance:
+                    page.distance = distance
+                    longer += [_Way(before, page.url, distance + 1) for before in page.origins]
+            last = longer
+        return ways
 
     def _strengthen(self, number: int, distance: int, towards: str, target: str) -> None:
         """Take in that a node leads to *target*, *distance* away, over *towards*."""
@@ -240,28 +247,26 @@ class Watchdog:
 
 
 class _Similar:
-    """What the graph has that is like each of some paragraphs: all are compared at once.
+    """What the graph has that is like the paragraphs of some ways: all are compared at once.
 
     Compared again when the graph has changed under our hands.
     """
 
-    def __init__(
-        self, graph: TGraph, origins: Sequence[_Origin], distance: int, novelty: float
-    ) -> None:
-        self._graph, self._origins = graph, origins
-        self._distance, self._novelty = distance, novelty
+    def __init__(self, graph: TGraph, ways: Sequence[_Way], novelty: float) -> None:
+        self._graph, self._ways, self._novelty = graph, ways, novelty
         self._first, self._state = 0, -1
         self._matches: Matches | None = None
 
     def to(self, at: int) -> tuple[int, bool]:
         """Return a near-identical node of the same level, or -1; and whether the way is known."""
-        graph, distance = self._graph, self._distance
-        origin = self._origins[at]
+        graph = self._graph
+        origin, _, distance = self._ways[at]
         page, way = origin.page, (origin.index, distance)
         if way in page.known:
             return -1, True
         if self._matches is None or self._state != graph.state:
-            self._matches = graph.match_components([o.components for o in self._origins[at:]])
+            queries = [origin.components for origin, _, _ in self._ways[at:]]
+            self._matches = graph.match_components(queries)
             self._first, self._state = at, graph.state
         row = at - self._first
         number = int(self._matches.node[row])
