@@ -209,7 +209,8 @@ class Shelf:
             if missing:
                 found = self._states.get([rows.pack_key(keys[at]) for at in missing])
                 for at, raw in zip(missing, found, strict=True):
-                    raws[at] = raw
+                    if raw is not None:
+                        raws[at] = self._remembered[keys[at]] = raw
         return raws
 
     def entry(self, state: State) -> Entry:
