@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from treasure.text import (
     STOP,
     VOCABULARY,
     Vocabulary,
-    first_places,
     plain,
     spaced,
     words,
@@ -69,12 +67,6 @@ def test_forms_of_a_word_have_one_number():
 @pytest.mark.parametrize("word", ["x" * 41, "²", "and"])
 def test_monsters_have_none(word):
     assert Vocabulary()[word] == STOP
-
-
-@given(st.lists(st.integers(0, 200_000) | st.integers(0, 5)))
-def test_places_where_numbers_come_first(numbers):
-    places = first_places(np.array(numbers, np.int32))
-    assert places.tolist() == [numbers.index(number) for number in numbers]
 
 
 def test_words_of_addresses_are_looked_up_and_not_learned() -> None:

@@ -9,7 +9,7 @@ hundreds of them, and a frozen dataclass takes four times as long to make.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -121,17 +121,6 @@ class Page:
         counts.pop(-1, None)
         return counts
 
-    def terms_of(self, spans: Iterable[Span]) -> NDArray[np.int32]:
-        """Return the terms of *spans*, one after the other."""
-        runs = []
-        begin = end = 0
-        for start, stop in spans:
-            if start != end:  # neighbours are copied together
-                runs.append(self.terms[begin:end])
-                begin = start
-            end = stop
-        return np.concatenate([*runs, self.terms[begin:end]])
-
     def text(self, span: Span) -> str:
         """Return the words of *span* as lower-case text."""
         if not span:
@@ -201,9 +190,10 @@ class Page:
     @cached_property
     def main_terms(self) -> NDArray[np.int32]:
         """Terms of the title and of all blocks that are not boilerplate, stop words left out."""
-        spans = [span for _, span, _, boilerplate, _ in self.blocks if not boilerplate]
-        terms = self.terms_of([self.title_span, *spans])
-        return terms[terms >= 0]
+        terms: NDArray[np.int32] = tables.main_terms(
+            self.terms, self.title_span.stop, self.block_table
+        )
+        return terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ saved as stems.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable
 
 import numpy as np
@@ -180,28 +179,3 @@ def _stops(word: str) -> bool:
 
 VOCABULARY = Vocabulary()
 """The vocabulary of this process."""
-
-
-class _Scratch(threading.local):
-    """A place for every number there may be, for each thread; never cleared."""
-
-    def __init__(self) -> None:
-        self.places = np.empty(1 << 16, np.int32)
-
-
-_SCRATCH = _Scratch()
-
-
-def first_places(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return, for each of *numbers* (0 or more), the place at which the same number comes first.
-
-    Written backwards, so that of equal numbers the first is the last to leave its place. A third
-    of the time of np.unique, and no order of numbers comes in.
-    """
-    places = np.arange(numbers.size, dtype=np.int32)
-    try:
-        _SCRATCH.places[numbers[::-1]] = places[::-1]
-    except IndexError:
-        _SCRATCH.places = np.empty(2 * int(numbers.max()), np.int32)
-        return first_places(numbers)
-    return _SCRATCH.places.take(numbers)

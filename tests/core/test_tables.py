@@ -21,3 +21,15 @@ def test_tables_hold_what_the_tuples_say():
         assert tables.link_table([]).dtype == np.int32
     assert page.block_table.tolist() == blocks
     assert page.link_table.tolist() == links
+
+
+def test_main_terms_are_those_of_the_title_and_of_all_blocks_but_boilerplate():
+    page = read_page("http://host.test/", f"<title>A fine title</title>{HTML}")
+    spans = [page.title_span, *(b.span for b in page.blocks if not b.boilerplate)]
+    expected = [t for span in spans for t in page.terms[span.start : span.stop].tolist() if t >= 0]
+    for tables in both("tables"):
+        terms = tables.main_terms(page.terms, page.title_span.stop, page.block_table)
+        assert terms.tolist() == expected
+        assert tables.main_terms(page.terms[:0], 0, page.block_table[:0]).size == 0
+    assert page.main_terms.tolist() == expected
+    assert len(expected) < (page.terms >= 0).sum()

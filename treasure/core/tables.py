@@ -40,6 +40,38 @@ def link_table(links: Sequence[tuple[Any, ...]]) -> Any:
     return table
 
 
+def main_terms(
+    terms: cython.const[cython.int][:],
+    title: cython.Py_ssize_t,
+    blocks: cython.const[cython.int][:, :],
+) -> Any:
+    """Return the terms of the title, which come first, and of all blocks but boilerplate.
+
+    Terms below 0 are left out.
+    """
+    size: cython.Py_ssize_t = terms.shape[0]
+    count: cython.Py_ssize_t = 0
+    block: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    most: cython.Py_ssize_t = title
+    for block in range(blocks.shape[0]):
+        if not blocks[block, 3]:
+            most += blocks[block, 1] - blocks[block, 0]
+    found = np.empty(most, np.int32)
+    kept: cython.int[:] = found
+    for at in range(min(title, size)):
+        if terms[at] >= 0:
+            kept[count] = terms[at]
+            count += 1
+    for block in range(blocks.shape[0]):
+        if not blocks[block, 3]:
+            for at in range(blocks[block, 0], min(blocks[block, 1], size)):
+                if terms[at] >= 0:
+                    kept[count] = terms[at]
+                    count += 1
+    return found[:count]
+
+
 @cython.cfunc
 def _write_span(
     rows: cython.int[:, :], at: cython.Py_ssize_t, column: cython.Py_ssize_t, span: object
