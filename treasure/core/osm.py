@@ -63,7 +63,7 @@ def counted(
         for start, stop, _ in text:
             count += max(0, min(stop, size) - max(0, start))
     made = np.empty(count, np.int64)
-    codes: cython.longlong[:] = made
+    codes: cython.longlong[::1] = made
     at: cython.Py_ssize_t
     owner: cython.longlong
     term: cython.longlong
@@ -86,7 +86,7 @@ def counted(
     all_counts = np.empty(distinct, np.uint16)
     all_bounds = np.zeros(len(texts) + 1, np.int32)
     keys: cython.int[::1] = all_keys
-    counts: cython.ushort[:] = all_counts
+    counts: cython.ushort[::1] = all_counts
     bounds: cython.int[::1] = all_bounds
     most: cython.int = _MOST
     distinct = -1
@@ -197,7 +197,7 @@ class Postings:
 
     @cython.cfunc
     def _group(
-        self, levels: cython.const[cython.schar][::1], masks: cython.const[cython.uchar][:]
+        self, levels: cython.const[cython.schar][::1], masks: cython.const[cython.uchar][::1]
     ) -> Any:
         """Give each slot the number of its group."""
         slots: cython.Py_ssize_t = levels.shape[0]
@@ -285,7 +285,7 @@ class Postings:
         weights: cython.const[cython.double][::1],
         divisors: cython.const[cython.double][::1],
         osm: cython.double[:, :],
-        row: cython.longlong[:],
+        row: cython.longlong[::1],
     ) -> None:
         """Raise *osm* (text, level) to the best of each level, and name the best node in *row*.
 
@@ -437,7 +437,7 @@ class Postings:
         divisors: cython.const[cython.double][::1],
         text: cython.Py_ssize_t,
         osm: cython.double[:, :],
-        row: cython.longlong[:],
+        row: cython.longlong[::1],
     ) -> cython.void:
         """Write down the best of each level, and the best of all, if they are better."""
         i: cython.Py_ssize_t
@@ -489,7 +489,7 @@ def _table_for(keys: int) -> Any:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _find(table: cython.int[::1], names: cython.int[:], key: cython.int) -> cython.Py_ssize_t:
+def _find(table: cython.int[::1], names: cython.int[::1], key: cython.int) -> cython.Py_ssize_t:
     """Return where in *table* the number of *key* is, or would be; *names* are keys by number."""
     last: cython.Py_ssize_t = table.shape[0] - 1
     slot: cython.Py_ssize_t = (cython.cast(cython.longlong, key) * 0x61C88647) >> 15 & last
