@@ -96,7 +96,7 @@ def test_what_the_best_witness_says_counts() -> None:
     rows, _ = evidence.rows([1, 2])
     values = np.zeros((3, len(RAISED)), np.float32)
     values[:, RAISED.index("heading")] = [0.5, 0.9, -0.5]
-    kinds = np.array([[7, 1, 4], [8, 1, 5], [9, 1, 6]])
+    kinds = np.array([[7, 1, 4], [8, 1, 5], [9, 1, 6]], np.int32)
     boilerplate = np.array([False, True, True])
     heard = evidence.hear(np.array([rows[0], rows[0], rows[1]]), kinds, boilerplate, values, 2.0)
     assert heard.tolist() == rows

@@ -200,6 +200,11 @@ class Judge:
         length = everything + DEWEY_DOUBT
         return mine / length, (everything - mine) / length
 
+    @property
+    def tables(self) -> tuple[list[tuple[Floats, float, float]], Floats, Floats]:
+        """What ``core`` judges short texts by: models, weights of D-numbers, rarity of words."""
+        return [model.line for model in self.models], self._dewey, english_rarity()
+
     # -- learning
 
     def refit(self) -> None:

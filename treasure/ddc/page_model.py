@@ -169,6 +169,11 @@ class PageModel:
         table[-2, 1] = self.unseen**2
         return table
 
+    @property
+    def line(self) -> tuple[Floats, float, float]:
+        """What ``core`` judges texts by: the table of terms, the slope and the centre."""
+        return self._table, self.slope, self.centre
+
     def parts(self, text: Document) -> Floats:
         """Return what each term of *text* adds to its margin."""
         gain, square = self._table.take(np.minimum(text.terms, self.idf.size), axis=0).T

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.features import FARTHEST, topic_words
 from treasure.ddc.judge import Judge
-from treasure.ddc.page_model import sigmoid
 from treasure.strategies.evidence import Evidence
-from treasure.strategies.link_features import FARTHEST, Kinds
+from treasure.strategies.link_features import Kinds
 from treasure.strategies.rates import FETCHED
 
 logger = logging.getLogger(__name__)
@@ -166,12 +166,8 @@ class Searching:
 
     def _words(self, rows: Rows) -> Floats:
         """Return how far the anchors are in the topic's words."""
-        anchors = self.evidence.column["anchor_terms"][rows]
-        mine, other = self.judge.dewey_evidence(anchors)
-        # A page is called by several names: what the plain ones say takes nothing from the others.
-        alone = mine / np.maximum(1.0 - other, 1e-9)
-        told = self.judge.terms_evidence(anchors)[:, 0]
-        words: Floats = np.maximum(alone, sigmoid(4.0 * told))
+        words = np.empty(rows.size)
+        topic_words(rows, self.evidence.columns[2], self.judge.tables, words)
         return words
 
     def _kept(self, rows: Rows) -> Floats:

@@ -17,22 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.witness import add_anchors, span_evidence, spans_around
 from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
-from treasure.pages import CONTEXT_WORDS, Block, Link, Page, Span
+from treasure.pages import CONTEXT_WORDS, Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
-from treasure.strategies.evidence import Evidence
+from treasure.strategies.evidence import RAISED, Evidence
 from treasure.strategies.link_features import (
-    ALL,
     GROUPS,
-    OUTWARD,
     PRIOR,
     Kinds,
     Look,
@@ -42,7 +40,6 @@ from treasure.strategies.link_features import (
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.queue_order import QueueOrder
-from treasure.strategies.rates import Tally
 from treasure.strategies.scores import firm
 from treasure.strategies.searching import Searching
 from treasure.text import NEW, VOCABULARY
@@ -58,8 +55,6 @@ LEAST_EVIDENCE = 10_000
 """URLs that evidence must have room for: as many as one sitemap may list."""
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
-TEXTS = 4
-"""Texts of a page around a link: context, heading, main heading, block."""
 
 
 class _Ahead(NamedTuple):
@@ -161,7 +156,7 @@ class Treasure(Strategy):
             values = self._used * column["features"][row]
             self.model.add(values, relevance)
             self._learned = key, values
-            self._count(row, relevance, alive=True)
+            self.kinds.count(row, self.evidence, relevance, alive=True)
             self.evidence.drop(key)
         self._advance()
 
@@ -173,28 +168,9 @@ class Treasure(Strategy):
         row = self.evidence.row(key)
         self.searching.fetched(row, 0.0, on_topic=False, alive=False)
         if row is not None:
-            self._count(row, 0.0, alive=False)
+            self.kinds.count(row, self.evidence, 0.0, alive=False)
             self.evidence.drop(key)
         self._advance()
-
-    def _count(self, row: int, relevance: float, *, alive: bool) -> None:
-        column, kinds = self.evidence.column, self.kinds
-        of_row: tuple[tuple[Tally, str], ...] = (
-            (kinds.hosts, "host"),
-            (kinds.sections, "section"),
-            (kinds.folders, "folder"),
-            (kinds.shapes, "shape"),
-            (kinds.ways, "way"),
-            (kinds.paths, "paths"),
-            (kinds.pages, "pages"),
-            (kinds.lists, "lists"),
-        )
-        for tally, name in of_row:
-            tally.add(np.atleast_1d(column[name][row]).tolist(), relevance, alive=alive)
-        kinds.total.add((ALL,), relevance, alive=alive)
-        if column["way"][row] >= 0:
-            kinds.total.add((OUTWARD,), relevance, alive=alive)
-            kinds.exits.add(column["pages"][row].tolist(), relevance, alive=alive)
 
     # -- scoring
 
@@ -264,18 +240,22 @@ class Treasure(Strategy):
         listed, new = evidence.rows(looked.keys)
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
-        blocks = [page.blocks[link.block] for link in links]
-        texts = self._texts(page, links, blocks)
-        graph, success = self._graph(page, looked)
         rows = np.array(listed, np.int64)
-        paths = [kinds.paths.number(f"{host} {link.tag_path}") for link in links]
-        stands = np.array([paths, [number] * len(links), [lists[block.whole] for block in blocks]])
-        values = np.vstack((texts, graph, success), dtype=np.float32)
+        blocks = [page.blocks[link.block] for link in links]
+        paths = {path: kinds.paths.number(f"{host} {path}") for path in {k.tag_path for k in links}}
+        stands = np.empty((len(links), 3), np.int32)
+        stands[:, 0] = [paths[link.tag_path] for link in links]
+        stands[:, 1] = number
+        stands[:, 2] = [lists[block.whole] for block in blocks]
+        values = np.empty((len(links), len(RAISED)), np.float32)
+        spans = spans_around(
+            links, page.blocks, page.headings, page.main_heading, CONTEXT_WORDS, page.terms.size
+        )
+        span_evidence(page.terms, spans, self.judge.tables[0], values)
+        values[:, -2], values[:, -1] = self._graph(page, looked)
         boilerplate = np.array([block.boilerplate for block in blocks])
-        once = evidence.hear(rows, stands.T, boilerplate, values.T, distance + 1)
-        terms = page.terms
-        anchors = [terms[start:stop].tolist() for _, (start, stop), *_ in links]
-        evidence.add_terms("anchor_terms", listed, anchors)
+        once = evidence.hear(rows, stands, boilerplate, values, distance + 1)
+        add_anchors(rows, spans, page.terms, evidence.column["anchor_terms"])
         return rows, once
 
     def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
@@ -302,29 +282,6 @@ class Treasure(Strategy):
         kinds.pages.add_known([(number, outcome) for _, outcome in known])
         self._standing = (page, number, lists)
         return number, lists
-
-    def _texts(
-        self, page: Page, links: Sequence[Link], blocks: Sequence[Block]
-    ) -> NDArray[np.float32]:
-        """Return the evidence of context, heading, main heading and block of each link."""
-        above = {block.heading: block for block in blocks}
-        headings = {heading: page.immediate_heading(block) for heading, block in above.items()}
-        spans = chain(
-            [link.anchor for link in links],
-            [block.span for block in blocks],
-            [headings[block.heading] for block in blocks],
-            [block.whole for block in blocks],
-        )
-        flat = np.fromiter(chain.from_iterable(spans), np.int32, 8 * len(links))
-        anchors, within, heading, whole = flat.reshape(4, -1, 2).transpose(0, 2, 1)
-        starts, stops = bounds = np.empty((2, TEXTS, len(links)), np.int32)
-        np.maximum(within[0], anchors[0] - CONTEXT_WORDS, out=starts[0])
-        np.minimum(within[1], anchors[1] + CONTEXT_WORDS, out=stops[0])
-        bounds[:, 1] = heading
-        starts[2], stops[2] = page.main_heading
-        bounds[:, 3] = whole
-        values = self.judge.span_evidence(page, starts.ravel(), stops.ravel())
-        return values.reshape(TEXTS, len(links)).astype(np.float32)
 
     def _graph(self, page: Page, looked: _Ahead) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how near to a target the T-Graph sees each link, and how that went before.
@@ -424,7 +381,7 @@ class Treasure(Strategy):
             {
                 "model": self.model.state(),
                 "evidence": self.evidence.state(),
-                "kinds": {name: tally.state() for name, tally in self.kinds.tallies().items()},
+                "kinds": self.kinds.state(),
                 "page_relevance": self.kinds.page_relevance[:pages].tobytes(),
                 "outcomes": list(self._outcomes.items()),
                 "dead": list(self._dead),
@@ -442,8 +399,7 @@ class Treasure(Strategy):
         self._standing = None
         self.model.restore(saved["model"])
         self.evidence.restore(saved["evidence"])
-        for name, tally in self.kinds.tallies().items():
-            tally.restore(saved["kinds"][name])
+        self.kinds.restore(saved["kinds"])
         relevance = np.frombuffer(saved["page_relevance"], np.float64)
         self.kinds.page_relevance[: relevance.size] = relevance
         self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})
