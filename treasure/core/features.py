@@ -1,14 +1,19 @@
 """Works out the features of waiting links from what was written down of them, row by row.
 
 Serves ``strategies.link_features``, which says what each feature is for; a row of features is in
-the order of its ``PRIOR``. The columns are those of ``strategies.evidence``, words are judged by
-the tables of ``ddc.judge``.
+the order of its ``PRIOR``. The columns are those of ``strategies.evidence``, the counts those of
+``strategies.rates``, and words are judged by the tables of ``ddc.judge``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
-from cython.cimports.libc.math import exp, log, log1p, sqrt
+from cython.cimports.libc.math import exp as _exp
+from cython.cimports.libc.math import log as _log
+from cython.cimports.libc.math import log1p as _log1p
+from cython.cimports.libc.math import sqrt as _sqrt
 
 PLACES = 5
 """Kinds that a link's address tells: shape, way, host, section, folder."""
@@ -27,115 +32,269 @@ FARTHEST = 5.0
 LOWEST = -1.5
 """As low as evidence gets; 1.5 is as high."""
 
+# The same for compiled code, which would have to ask Python for those above.
+_SHAPE = cython.declare(cython.Py_ssize_t, 0)
+_WAY = cython.declare(cython.Py_ssize_t, 1)
+_HOST = cython.declare(cython.Py_ssize_t, 2)
+_SECTION = cython.declare(cython.Py_ssize_t, 3)
+_FOLDER = cython.declare(cython.Py_ssize_t, 4)
+_PATHS = cython.declare(cython.Py_ssize_t, PLACES)
+_PAGES = cython.declare(cython.Py_ssize_t, PLACES + WITNESSES)
+_LISTS = cython.declare(cython.Py_ssize_t, PLACES + 2 * WITNESSES)
+_END = cython.declare(cython.Py_ssize_t, PLACES + 3 * WITNESSES)
+_ANCHORS = cython.declare(cython.Py_ssize_t, ANCHOR_TERMS)
+_LIFE = cython.declare(cython.double, LIFE)
+_MEDIA_LIFE = cython.declare(cython.double, MEDIA_LIFE)
+_DOUBT = cython.declare(cython.double, DEWEY_DOUBT)
+_FARTHEST = cython.declare(cython.double, FARTHEST)
+_LOWEST = cython.declare(cython.double, LOWEST)
 
-def look(
-    rows: cython.longlong[:],
-    columns: tuple,
-    tallies: tuple,
-    texts: tuple,
-    edition: cython.int,
-    expected: cython.double,
-    living: cython.double,
-    found: cython.double[:, :],
-    life: cython.double[:],
-):
-    """Work out the features of *rows*, keep them, and write them to *found*.
 
-    To *life* goes the chance that each leads to a page at all. *expected* is the relevance behind
-    a kind nobody knows, *living* the share of links out of a host that lead to a page.
-    """
-    kinds: cython.int[:, :] = columns[0]
-    numbers: cython.float[:, :] = columns[1]
-    kept: cython.float[:, :] = columns[3]
-    editions: cython.int[:] = columns[4]
-    media: cython.uchar[:] = columns[5]
-    counts: cython.float[:, :] = tallies[0]
-    starts: cython.longlong[:] = tallies[1]
-    exits: cython.float[:, :] = tallies[2]
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    paths: cython.Py_ssize_t = PLACES
-    pages: cython.Py_ssize_t = paths + WITNESSES
-    lists: cython.Py_ssize_t = pages + WITNESSES
-    end: cython.Py_ssize_t = lists + WITNESSES
-    farthest: cython.double = FARTHEST
-    usual: cython.double = LIFE
-    usual_media: cython.double = MEDIA_LIFE
-    no_news: cython.double = _log_odds(expected)
-    rate: cython.double
-    alive: cython.double
-    in_links: cython.double
-    _tell(rows, columns, tallies[3], texts, edition)
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        editions[row] = edition
-        in_links = max(numbers[row, 0], 1.0)
-        kept[row, 0] = 1.0  # bias
-        kept[row, 4] = log(in_links)
-        kept[row, 5] = min(numbers[row, 1], farthest) / 2.0  # distance
-        kept[row, 8] = numbers[row, 4]  # context
-        kept[row, 9] = numbers[row, 2] / in_links  # context_mean
-        kept[row, 10] = numbers[row, 5]  # heading
-        kept[row, 11] = numbers[row, 6]  # main_heading
-        kept[row, 12] = numbers[row, 7]  # block
-        for j in range(2, paths):  # host, section, folder
-            rate = _mean(counts, starts[j], kinds, row, j, j + 1, 2, expected, 2.0)
-            kept[row, 14 + j] = _log_odds(rate) - no_news
-        rate = _mean(counts, starts[paths], kinds, row, paths, pages, 2, expected, 2.0)
-        kept[row, 19] = _log_odds(rate) - no_news  # path
-        rate = _mean(counts, starts[pages], kinds, row, pages, lists, 2, expected, 3.0)
-        kept[row, 20] = _log_odds(rate) - no_news  # hub
-        rate = _mean(counts, starts[lists], kinds, row, lists, end, 2, rate, 2.0)
-        kept[row, 21] = _log_odds(rate) - no_news  # siblings
-        kept[row, 22] = numbers[row, 3] / in_links  # boilerplate
-        kept[row, 23] = numbers[row, 8]  # graph
-        kept[row, 24] = numbers[row, 9]  # graph_success
-        for j in range(kept.shape[1]):
-            found[i, j] = kept[row, j]
-        alive = usual_media if media[row] else usual
-        alive = min(alive, _mean(counts, starts[0], kinds, row, 0, 1, 1, usual, 1.0))
-        alive = min(alive, _mean(counts, starts[3], kinds, row, 3, 4, 1, usual, 1.0))
-        alive = min(alive, _mean(counts, starts[4], kinds, row, 4, 5, 1, usual, 1.0))
+@cython.cclass
+class Features:
+    """The columns of all links and the counts of their kinds: tables that stay where they are."""
+
+    kinds: cython.int[:, ::1]
+    numbers: cython.float[:, ::1]
+    terms: cython.int[:, ::1]
+    kept: cython.float[:, ::1]
+    editions: cython.int[::1]
+    media: cython.uchar[::1]
+    counts: cython.float[:, ::1]
+    starts: cython.longlong[::1]
+    exits: cython.float[:, ::1]
+    page_relevance: cython.double[::1]
+
+    def __init__(self, columns: tuple[Any, ...], tallies: tuple[Any, ...]):
+        self.kinds, self.numbers, self.terms, self.kept, self.editions, self.media = columns
+        self.counts, self.starts, self.exits, self.page_relevance = tallies
+
+    def look(
+        self,
+        rows: cython.longlong[:],
+        texts: tuple[Any, ...],
+        edition: cython.int,
+        expected: cython.double,
+        living: cython.double,
+        found: cython.double[:, :],
+        life: cython.double[:],
+    ):
+        """Work out the features of *rows*, keep them, and write them to *found*.
+
+        To *life* goes the chance that each leads to a page at all. *expected* is the relevance
+        behind a kind nobody knows, *living* the share of links out of a host that lead to a page.
+        *edition* is the number of the judge's models: what they tell of a row is asked for once.
+        """
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        no_news: cython.double = _log_odds(expected)
+        self._tell(rows, texts, edition)
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            self.editions[row] = edition
+            self._hear(row)
+            self._rate(row, expected, no_news)
+            for j in range(found.shape[1]):
+                found[i, j] = self.kept[row, j]
+            life[i] = self._chance_of_life(row, living)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _hear(self, row: cython.Py_ssize_t) -> cython.void:
+        """Work out what any witness may change."""
+        in_links: cython.double = max(self.numbers[row, 0], 1.0)
+        self.kept[row, 0] = 1.0  # bias
+        self.kept[row, 4] = _log(in_links)
+        self.kept[row, 5] = min(self.numbers[row, 1], _FARTHEST) / 2.0  # distance
+        self.kept[row, 8] = self.numbers[row, 4]  # context
+        self.kept[row, 9] = self.numbers[row, 2] / in_links  # context_mean
+        self.kept[row, 10] = self.numbers[row, 5]  # heading
+        self.kept[row, 11] = self.numbers[row, 6]  # main_heading
+        self.kept[row, 12] = self.numbers[row, 7]  # block
+        self.kept[row, 22] = self.numbers[row, 3] / in_links  # boilerplate
+        self.kept[row, 23] = self.numbers[row, 8]  # graph
+        self.kept[row, 24] = self.numbers[row, 9]  # graph_success
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _rate(
+        self, row: cython.Py_ssize_t, expected: cython.double, no_news: cython.double
+    ) -> cython.void:
+        """Work out what any outcome may change: rates, against what is expected."""
+        host: cython.double = self._relevance(row, _HOST, _SECTION, expected, 2.0)
+        section: cython.double = self._relevance(row, _SECTION, _FOLDER, expected, 2.0)
+        folder: cython.double = self._relevance(row, _FOLDER, _PATHS, expected, 2.0)
+        path: cython.double = self._relevance(row, _PATHS, _PAGES, expected, 2.0)
+        hub: cython.double = self._relevance(row, _PAGES, _LISTS, expected, 3.0)
+        siblings: cython.double = self._relevance(row, _LISTS, _END, hub, 2.0)
+        self.kept[row, 16] = _log_odds(host) - no_news
+        self.kept[row, 17] = _log_odds(section) - no_news
+        self.kept[row, 18] = _log_odds(folder) - no_news
+        self.kept[row, 19] = _log_odds(path) - no_news
+        self.kept[row, 20] = _log_odds(hub) - no_news
+        self.kept[row, 21] = _log_odds(siblings) - no_news
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _relevance(
+        self,
+        row: cython.Py_ssize_t,
+        first: cython.Py_ssize_t,
+        last: cython.Py_ssize_t,
+        expected: cython.double,
+        strength: cython.double,
+    ) -> cython.double:
+        """Return the mean relevance behind some of a row's kinds, drawn to what is *expected*."""
+        j: cython.Py_ssize_t
+        place: cython.Py_ssize_t
+        total: cython.double = strength * expected
+        weight: cython.double = strength
+        for j in range(first, last):
+            if self.kinds[row, j] >= 0:
+                place = self.starts[j] + self.kinds[row, j]
+                total += self.counts[place, 2]
+                weight += self.counts[place, 1]
+        return total / weight
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _chance_of_life(self, row: cython.Py_ssize_t, living: cython.double) -> cython.double:
+        """Return the chance that a link leads to a page at all."""
+        j: cython.Py_ssize_t
+        page: cython.Py_ssize_t
+        alive: cython.double = _MEDIA_LIFE if self.media[row] else _LIFE
+        total: cython.double
+        weight: cython.double
+        alive = min(alive, self._life(row, _SHAPE, _LIFE, 1.0))
+        alive = min(alive, self._life(row, _SECTION, _LIFE, 1.0))
+        alive = min(alive, self._life(row, _FOLDER, _LIFE, 1.0))
         # Squared, as dead links come in kinds: one of them tells more about the next than chance.
-        alive = alive * alive / usual
-        if kinds[row, 1] >= 0:
+        alive = alive * alive / _LIFE
+        if self.kinds[row, _WAY] >= 0:
             # Links out of a host live as the others out of it on their page do; of a page nobody
             # knows, as those of its host; of a host nobody knows, as all that lead out of one.
-            rate = _mean(counts, starts[1], kinds, row, 1, 2, 1, living, 2.0)
-            alive = min(alive, _mean(exits, 0, kinds, row, pages, lists, 1, rate, 2.0))
-        life[i] = alive
+            total = 2.0 * self._life(row, _WAY, living, 2.0)
+            weight = 2.0
+            for j in range(_PAGES, _LISTS):
+                page = self.kinds[row, j]
+                if page >= 0:
+                    total += self.exits[page, 1]
+                    weight += self.exits[page, 0]
+            alive = min(alive, total / weight)
+        return alive
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _life(
+        self,
+        row: cython.Py_ssize_t,
+        which: cython.Py_ssize_t,
+        expected: cython.double,
+        strength: cython.double,
+    ) -> cython.double:
+        """Return the share of fetches that gave a page, of links of one of a row's kinds."""
+        place: cython.Py_ssize_t
+        if self.kinds[row, which] < 0:
+            return expected
+        place = self.starts[which] + self.kinds[row, which]
+        return (self.counts[place, 1] + strength * expected) / (self.counts[place, 0] + strength)
+
+    @cython.cfunc
+    def _tell(self, rows: cython.longlong[:], texts: tuple[Any, ...], edition: cython.int):
+        """Work out what only a new witness or a new model changes, where it is out of date."""
+        dewey: cython.double[:, ::1] = texts[1]
+        rarity: cython.double[::1] = texts[2]
+        table: cython.double[:, ::1]
+        slope: cython.double
+        centre: cython.double
+        told: cython.double
+        i: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            if self.editions[row] != edition:
+                self._ask_parents(row)
+                self._ask_lexicon(row, dewey, rarity)
+                self.kept[row, 6] = self.kept[row, 7] = _LOWEST
+        for table, slope, centre in texts[0]:
+            for i in range(rows.shape[0]):
+                row = rows[i]
+                if self.editions[row] != edition:
+                    told = _evidence(self.terms[row, :_ANCHORS], table, slope, centre)
+                    self.kept[row, 6] = max(self.kept[row, 6], told)  # anchor
+                    told = _evidence(self.terms[row, _ANCHORS:], table, slope, centre)
+                    self.kept[row, 7] = max(self.kept[row, 7], told)  # url
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _ask_parents(self, row: cython.Py_ssize_t) -> cython.void:
+        j: cython.Py_ssize_t
+        seen: cython.Py_ssize_t = 0
+        relevance: cython.double
+        total: cython.double = 0.0
+        best: cython.double = 0.0
+        for j in range(_PAGES, _LISTS):
+            if self.kinds[row, j] >= 0:
+                relevance = self.page_relevance[self.kinds[row, j]]
+                seen += 1
+                total += relevance
+                best = max(best, relevance)
+        self.kept[row, 1] = total / (max(seen, 1) + 0.5)  # parents_mean
+        self.kept[row, 2] = best  # parents_max
+        self.kept[row, 3] = _log1p(total)  # parents_sum
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _ask_lexicon(
+        self, row: cython.Py_ssize_t, dewey: cython.double[:, ::1], rarity: cython.double[::1]
+    ) -> cython.void:
+        j: cython.Py_ssize_t
+        term: cython.Py_ssize_t
+        mine: cython.double = 0.0
+        everything: cython.double = 0.0
+        rarest: cython.double = 0.0
+        for j in range(self.terms.shape[1]):
+            term = self.terms[row, j]
+            if term >= 0:
+                if j < _ANCHORS:
+                    rarest = max(rarest, rarity[min(term, rarity.shape[0] - 2)])
+                term = min(term, dewey.shape[0] - 1)
+                mine += dewey[term, 0]
+                everything += dewey[term, 1]
+        self.kept[row, 13] = mine / (everything + _DOUBT)  # dewey
+        self.kept[row, 14] = (everything - mine) / (everything + _DOUBT)  # dewey_other
+        self.kept[row, 15] = rarest  # rarity
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _mean(
-    counts: cython.float[:, :],
-    start: cython.Py_ssize_t,
-    kinds: cython.int[:, :],
-    row: cython.Py_ssize_t,
-    first: cython.Py_ssize_t,
-    last: cython.Py_ssize_t,
-    which: cython.Py_ssize_t,
-    expected: cython.double,
-    strength: cython.double,
-) -> cython.double:
-    """Return a rate of some of a row's kinds together, drawn to what is *expected*.
-
-    *which* is 2 for the relevance of pages that live, 1 for the share of fetches that gave a page
-    (``strategies.rates``). -1 is no kind.
-    """
+def topic_words(
+    rows: cython.longlong[:],
+    terms: cython.int[:, ::1],
+    texts: tuple[Any, ...],
+    found: cython.double[:],
+):
+    """Write to *found* how far the anchors of *rows* are in the topic's words, 0 to 1."""
+    dewey: cython.double[:, ::1] = texts[1]
+    table: cython.double[:, ::1]
+    slope: cython.double
+    centre: cython.double
+    told: cython.double
+    mine: cython.double
+    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    kind: cython.Py_ssize_t
-    total: cython.double = strength * expected
-    weight: cython.double = strength
-    for j in range(first, last):
-        kind = kinds[row, j]
-        if kind >= 0:
-            total += counts[start + kind, which]
-            weight += counts[start + kind, which - 1]
-    return total / weight
+    term: cython.Py_ssize_t
+    for i in range(rows.shape[0]):
+        # Of the names that a page is called by, the plain ones take nothing from the others.
+        mine = 0.0
+        for j in range(_ANCHORS):
+            term = terms[rows[i], j]
+            if term >= 0:
+                mine += dewey[min(term, dewey.shape[0] - 1), 0]
+        found[i] = mine / (mine + _DOUBT)
+    for table, slope, centre in texts[0]:
+        for i in range(rows.shape[0]):
+            told = _evidence(terms[rows[i], :_ANCHORS], table, slope, centre)
+            found[i] = max(found[i], 1.0 / (1.0 + _exp(-4.0 * told)))
 
 
 @cython.cfunc
@@ -143,120 +302,14 @@ def _mean(
 @cython.exceptval(check=False)
 def _log_odds(rate: cython.double) -> cython.double:
     rate = min(max(rate, 0.002), 0.998)
-    return log(rate / (1.0 - rate))
+    return _log(rate / (1.0 - rate))
 
 
 @cython.cfunc
-def _tell(
-    rows: cython.longlong[:],
-    columns: tuple,
-    page_relevance: cython.double[:],
-    texts: tuple,
-    edition: cython.int,
-):
-    """Work out what only a new witness or a new model changes, where that is of another edition."""
-    kinds: cython.int[:, :] = columns[0]
-    terms: cython.int[:, :] = columns[2]
-    kept: cython.float[:, :] = columns[3]
-    editions: cython.int[:] = columns[4]
-    dewey: cython.double[:, :] = texts[1]
-    rarity: cython.double[:] = texts[2]
-    table: cython.double[:, :]
-    slope: cython.double
-    centre: cython.double
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    term: cython.Py_ssize_t
-    first_page: cython.Py_ssize_t = PLACES + WITNESSES
-    after_pages: cython.Py_ssize_t = first_page + WITNESSES
-    anchors: cython.Py_ssize_t = ANCHOR_TERMS
-    width: cython.Py_ssize_t = terms.shape[1]
-    lowest: cython.double = LOWEST
-    doubt: cython.double = DEWEY_DOUBT
-    seen: cython.Py_ssize_t
-    relevance: cython.double
-    total: cython.double
-    best: cython.double
-    mine: cython.double
-    everything: cython.double
-    rarest: cython.double
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        if editions[row] == edition:
-            continue
-        seen = 0
-        total = best = 0.0
-        for j in range(first_page, after_pages):
-            if kinds[row, j] >= 0:
-                relevance = page_relevance[kinds[row, j]]
-                seen += 1
-                total += relevance
-                best = max(best, relevance)
-        kept[row, 1] = total / (max(seen, 1) + 0.5)  # parents_mean
-        kept[row, 2] = best  # parents_max
-        kept[row, 3] = log1p(total)  # parents_sum
-        kept[row, 6] = kept[row, 7] = lowest  # anchor and url, raised below
-        mine = everything = rarest = 0.0
-        for j in range(width):
-            term = terms[row, j]
-            if term >= 0:
-                if j < anchors:
-                    rarest = max(rarest, rarity[min(term, rarity.shape[0] - 2)])
-                term = min(term, dewey.shape[0] - 1)
-                mine += dewey[term, 0]
-                everything += dewey[term, 1]
-        kept[row, 13] = mine / (everything + doubt)  # dewey
-        kept[row, 14] = (everything - mine) / (everything + doubt)  # dewey_other
-        kept[row, 15] = rarest  # rarity
-    for table, slope, centre in texts[0]:
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            if editions[row] != edition:
-                best = _evidence(terms, row, 0, anchors, table, slope, centre)
-                kept[row, 6] = max(kept[row, 6], best)
-                best = _evidence(terms, row, anchors, width, table, slope, centre)
-                kept[row, 7] = max(kept[row, 7], best)
-
-
-def topic_words(
-    rows: cython.longlong[:], terms: cython.int[:, :], texts: tuple, found: cython.double[:]
-):
-    """Write to *found* how far the anchors of *rows* are in the topic's words, 0 to 1."""
-    dewey: cython.double[:, :] = texts[1]
-    table: cython.double[:, :]
-    slope: cython.double
-    centre: cython.double
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    term: cython.Py_ssize_t
-    anchors: cython.Py_ssize_t = ANCHOR_TERMS
-    doubt: cython.double = DEWEY_DOUBT
-    mine: cython.double
-    told: cython.double
-    for i in range(rows.shape[0]):
-        # A page is called by several names: what the plain ones say takes nothing from the others.
-        mine = 0.0
-        for j in range(anchors):
-            term = terms[rows[i], j]
-            if term >= 0:
-                mine += dewey[min(term, dewey.shape[0] - 1), 0]
-        found[i] = mine / (mine + doubt)
-    for table, slope, centre in texts[0]:
-        for i in range(rows.shape[0]):
-            told = _evidence(terms, rows[i], 0, anchors, table, slope, centre)
-            found[i] = max(found[i], 1.0 / (1.0 + exp(-4.0 * told)))
-
-
-@cython.cfunc
-@cython.inline
 @cython.exceptval(check=False)
 def _evidence(
-    terms: cython.int[:, :],
-    row: cython.Py_ssize_t,
-    first: cython.Py_ssize_t,
-    last: cython.Py_ssize_t,
-    table: cython.double[:, :],
+    terms: cython.int[::1],
+    table: cython.double[:, ::1],
     slope: cython.double,
     centre: cython.double,
 ) -> cython.double:
@@ -267,13 +320,13 @@ def _evidence(
     gain: cython.double = 0.0
     square: cython.double = 0.0
     score: cython.double = 0.0
-    for j in range(first, last):
-        term = terms[row, j]
+    for j in range(terms.shape[0]):
+        term = terms[j]
         if term >= 0:
             term = min(term, new)
             gain += table[term, 0]
             square += table[term, 1]
-    square = sqrt(square)
+    square = _sqrt(square)
     if square > 1e-6:
         score = gain / square
     return min(max(slope * (score - centre) / 4.0, -1.5), 1.5)

@@ -9,7 +9,7 @@ from typing import Any
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import sqrt
+from cython.cimports.libc.math import sqrt as _sqrt
 
 from treasure.core.features import LOWEST, PLACES, WITNESSES
 
@@ -19,44 +19,68 @@ TEXTS = 4
 """Texts around a link: context, heading, main heading, block."""
 
 
-def spans_around(
-    links: Any, blocks: Any, headings: Any, main: Any, width: cython.int, size: cython.int
-) -> Any:
-    """Return the spans that speak of each link: its anchor, then the texts around it.
+def stand(
+    links: Any,
+    blocks: Any,
+    headings: Any,
+    main: Any,
+    paths: dict[str, int],
+    page: cython.int,
+    lists: dict[Any, int],
+    width: cython.int,
+    size: cython.int,
+) -> tuple[Any, Any, Any]:
+    """Return where each link stands, whether that is boilerplate, and which spans speak of it.
 
-    The context is *width* words on each side, within the block. A heading that is *main* already
-    does not speak twice. None reaches beyond the *size* words of the page, whoever made it.
+    It stands at a path, on the *page* and in a list, each of which has a number. The spans are its
+    anchor, its context, *width* words on each side within the block, the heading, the *main*
+    heading, which does not speak twice, and the block. None ends beyond the *size* words of the
+    page, whoever made it.
     """
-    bounds = np.zeros((len(links), 2 * (1 + TEXTS)), np.int32)
-    found: cython.int[:, :] = bounds
-    main_start: cython.int = main[0]
-    main_stop: cython.int = main[1]
-    start: cython.int
-    stop: cython.int
-    heading: cython.Py_ssize_t
+    stands = np.empty((len(links), 3), np.int32)
+    boilerplate = np.empty(len(links), np.uint8)
+    spans = np.zeros((len(links), 2 * (1 + TEXTS)), np.int32)
+    numbers: cython.int[:, ::1] = stands
+    furniture: cython.uchar[::1] = boilerplate
+    found: cython.int[:, ::1] = spans
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
+    heading: cython.Py_ssize_t
+    start: cython.int
+    stop: cython.int
+    main_start: cython.int = main[0]
+    main_stop: cython.int = main[1]
     for i in range(len(links)):
         link = links[i]
-        start, stop = link[1]
         block = blocks[link[3]]
+        whole = block[4]
+        numbers[i, 0] = paths[link[4]]
+        numbers[i, 1] = page
+        numbers[i, 2] = lists[whole]
+        furniture[i] = 1 if block[3] else 0
+        span = link[1]
+        found[i, 0] = start = span[0]
+        found[i, 1] = stop = span[1]
         span = block[1]
-        found[i, 0] = start
-        found[i, 1] = stop
-        found[i, 2] = max(cython.cast(cython.int, span[0]), start - width)
-        found[i, 3] = min(cython.cast(cython.int, span[1]), stop + width)
+        found[i, 2] = span[0]
+        found[i, 2] = max(found[i, 2], start - width)
+        found[i, 3] = span[1]
+        found[i, 3] = min(found[i, 3], stop + width)
         heading = block[2]
         if heading >= 0:
-            start, stop = headings[heading][1]
+            span = headings[heading][1]
+            start = span[0]
+            stop = span[1]
             if start != main_start or stop != main_stop:
                 found[i, 4] = start
                 found[i, 5] = stop
         found[i, 6] = main_start
         found[i, 7] = main_stop
-        found[i, 8], found[i, 9] = block[4]
+        found[i, 8] = whole[0]
+        found[i, 9] = whole[1]
         for j in range(found.shape[1]):
             found[i, j] = min(max(found[i, j], 0), size)
-    return bounds
+    return stands, boilerplate, spans
 
 
 def span_evidence(
@@ -103,7 +127,7 @@ def span_evidence(
                 start = spans[i, 2 * j + 2]
                 stop = spans[i, 2 * j + 3]
                 score = 0.0
-                length = sqrt(max(before[stop, 1] - before[start, 1], 0.0))
+                length = _sqrt(max(before[stop, 1] - before[start, 1], 0.0))
                 if length > 1e-6:
                     score = (before[stop, 0] - before[start, 0]) / length
                 score = min(max(slope * (score - centre) / 4.0, -1.5), 1.5)

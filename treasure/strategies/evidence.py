@@ -157,7 +157,7 @@ class Evidence:
         self,
         rows: Rows,
         kinds: NDArray[np.int32],
-        boilerplate: NDArray[np.bool_],
+        boilerplate: NDArray[np.uint8],
         values: NDArray[np.float32],
         distance: float,
     ) -> Rows:
@@ -166,7 +166,7 @@ class Evidence:
         For each link *kinds* has the path, page and list where it stands, and *values* what is
         ``RAISED``. A page is one witness for a URL, however often it links to it.
         """
-        once = witness.hear(rows, kinds, boilerplate.view(np.uint8), values, distance, self.columns)
+        once = witness.hear(rows, kinds, boilerplate, values, distance, self.columns)
         return rows if len(once) == rows.size else np.array(once, np.int64)
 
     def state(self) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import features, witness
-from treasure.core.features import LIFE, PLACES, WITNESSES
+from treasure.core import witness
+from treasure.core.features import LIFE, PLACES, WITNESSES, Features
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import URL_TERMS, Evidence
 from treasure.strategies.rates import NamedTally, Tally, mean_life, mean_relevance, no_counts
@@ -236,22 +236,12 @@ class Look(NamedTuple):
     """The chance that each leads to a page at all."""
 
 
-def look(rows: Rows, evidence: Evidence, kinds: Kinds, judge: Judge, edition: int) -> Look:
+def look(rows: Rows, features: Features, kinds: Kinds, judge: Judge, edition: int) -> Look:
     """Return what is known of the links at *rows*.
 
-    *edition* is the number of the judge's model: what it told of a row is asked for once.
+    *edition* is the number of the judge's models: what they told of a row is asked for once.
     """
     found, life = np.empty((rows.size, len(PRIOR))), np.empty(rows.size)
     expected = max(LEAST_EXPECTED, kinds.expected)
-    features.look(
-        rows,
-        evidence.columns,
-        kinds.tables,
-        judge.tables,
-        edition,
-        expected,
-        kinds.living,
-        found,
-        life,
-    )
+    features.look(rows, judge.tables, edition, expected, kinds.living, found, life)
     return Look(found, life)

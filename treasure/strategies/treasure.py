@@ -23,7 +23,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.witness import add_anchors, span_evidence, spans_around
+from treasure.core.features import Features
+from treasure.core.witness import add_anchors, span_evidence, stand
 from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
 from treasure.pages import CONTEXT_WORDS, Link, Page, Span
@@ -99,6 +100,7 @@ class Treasure(Strategy):
             )
         self.evidence = Evidence(max_evidence)
         self.kinds = Kinds()
+        self._features = Features(self.evidence.columns, self.kinds.tables)
         self.searching = Searching(self.judge, self.evidence, self.kinds)
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
@@ -241,19 +243,21 @@ class Treasure(Strategy):
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
         rows = np.array(listed, np.int64)
-        blocks = [page.blocks[link.block] for link in links]
         paths = {path: kinds.paths.number(f"{host} {path}") for path in {k.tag_path for k in links}}
-        stands = np.empty((len(links), 3), np.int32)
-        stands[:, 0] = [paths[link.tag_path] for link in links]
-        stands[:, 1] = number
-        stands[:, 2] = [lists[block.whole] for block in blocks]
-        values = np.empty((len(links), len(RAISED)), np.float32)
-        spans = spans_around(
-            links, page.blocks, page.headings, page.main_heading, CONTEXT_WORDS, page.terms.size
+        stands, boilerplate, spans = stand(
+            links,
+            page.blocks,
+            page.headings,
+            page.main_heading,
+            paths,
+            number,
+            lists,
+            CONTEXT_WORDS,
+            page.terms.size,
         )
+        values = np.empty((len(links), len(RAISED)), np.float32)
         span_evidence(page.terms, spans, self.judge.tables[0], values)
         values[:, -2], values[:, -1] = self._graph(page, looked)
-        boilerplate = np.array([block.boilerplate for block in blocks])
         once = evidence.hear(rows, stands, boilerplate, values, distance + 1)
         add_anchors(rows, spans, page.terms, evidence.column["anchor_terms"])
         return rows, once
@@ -304,7 +308,7 @@ class Treasure(Strategy):
         if self.judge.models is not self._models:
             self._models = self.judge.models
             self._edition += 1
-        known = look(rows, self.evidence, self.kinds, self.judge, self._edition)
+        known = look(rows, self._features, self.kinds, self.judge, self._edition)
         return known if self._used.all() else known._replace(features=self._used * known.features)
 
     def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
@@ -400,6 +404,7 @@ class Treasure(Strategy):
         self.model.restore(saved["model"])
         self.evidence.restore(saved["evidence"])
         self.kinds.restore(saved["kinds"])
+        self._features = Features(self.evidence.columns, self.kinds.tables)  # columns have moved
         relevance = np.frombuffer(saved["page_relevance"], np.float64)
         self.kinds.page_relevance[: relevance.size] = relevance
         self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})
