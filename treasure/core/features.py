@@ -67,7 +67,7 @@ class Features:
 
     def __init__(self, columns: tuple[Any, ...], tallies: tuple[Any, ...]):
         self.kinds, self.numbers, self.terms, self.kept, self.editions, self.media = columns
-        self.counts, self.starts, self.exits, self.page_relevance = tallies
+        self.counts, self.starts, self.exits, self.page_relevance, _ = tallies
 
     def look(
         self,
@@ -76,18 +76,22 @@ class Features:
         edition: cython.int,
         expected: cython.double,
         living: cython.double,
-        found: cython.double[:, :],
+        weights: cython.double[:],
+        chance: cython.double[:],
         life: cython.double[:],
     ):
-        """Work out the features of *rows*, keep them, and write them to *found*.
+        """Work out the features of *rows* and keep them; write down what they make together.
 
-        To *life* goes the chance that each leads to a page at all. *expected* is the relevance
-        behind a kind nobody knows, *living* the share of links out of a host that lead to a page.
-        *edition* is the number of the judge's models: what they tell of a row is asked for once.
+        To *chance* goes the chance that each leads to a page on topic, by the *weights* of a
+        logistic regression; to *life* the chance that it leads to a page at all. *expected* is the
+        relevance behind a kind nobody knows, *living* the share of links out of a host that lead
+        to a page. *edition* is the number of the judge's models: what they tell of a row is asked
+        for once.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         row: cython.Py_ssize_t
+        margin: cython.double
         no_news: cython.double = _log_odds(expected)
         self._tell(rows, texts, edition)
         for i in range(rows.shape[0]):
@@ -95,8 +99,10 @@ class Features:
             self.editions[row] = edition
             self._hear(row)
             self._rate(row, expected, no_news)
-            for j in range(found.shape[1]):
-                found[i, j] = self.kept[row, j]
+            margin = 0.0
+            for j in range(weights.shape[0]):
+                margin += weights[j] * self.kept[row, j]
+            chance[i] = 1.0 / (1.0 + _exp(-min(max(margin, -30.0), 30.0)))
             life[i] = self._chance_of_life(row, living)
 
     @cython.cfunc

@@ -206,31 +206,50 @@ def add_terms(rows: list, texts: list, held: cython.int[:, :]):
 
 def count(
     row: cython.Py_ssize_t,
-    kinds: cython.int[:, :],
-    starts: cython.longlong[:],
-    counts: cython.float[:, :],
+    kinds: cython.int[:, ::1],
+    tallies: tuple[Any, ...],
     relevance: cython.float,
     alive: cython.bint,
 ):
-    """Count what became of the link at *row* for each of its kinds, once each.
-
-    The counts are fetches, pages and relevance (``strategies.rates``).
-    """
+    """Count what became of the link at *row* for each of its kinds, once each."""
+    counts: cython.float[:, ::1] = tallies[0]
+    starts: cython.longlong[::1] = tallies[1]
+    exits: cython.float[:, ::1] = tallies[2]
+    total: cython.float[:, ::1] = tallies[4]
+    pages: cython.Py_ssize_t = PLACES + WITNESSES
+    lists: cython.Py_ssize_t = pages + WITNESSES
+    leaving: cython.bint = kinds[row, 1] >= 0
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     kind: cython.Py_ssize_t
+    _count(total, 0, relevance, alive)
+    if leaving:
+        _count(total, 1, relevance, alive)
     for j in range(kinds.shape[1]):
         kind = kinds[row, j]
         for k in range(j):
             if kinds[row, k] == kind and starts[k] == starts[j]:
-                kind = -1  # another witness told the same
+                kind = -1  # another witness has told the same
                 break
         if kind >= 0:
-            kind += starts[j]
-            counts[kind, 0] += 1.0
-            if alive:
-                counts[kind, 1] += 1.0
-                counts[kind, 2] += relevance
+            _count(counts, starts[j] + kind, relevance, alive)
+            if leaving and pages <= j < lists:
+                _count(exits, kind, relevance, alive)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _count(
+    counts: cython.float[:, ::1],
+    kind: cython.Py_ssize_t,
+    relevance: cython.float,
+    alive: cython.bint,
+) -> cython.void:
+    """Count a fetch, a page and its relevance (``strategies.rates``)."""
+    counts[kind, 0] += 1.0
+    if alive:
+        counts[kind, 1] += 1.0
+        counts[kind, 2] += relevance
 
 
 @cython.cfunc

@@ -132,9 +132,10 @@ class Kinds:
         self.promises = Tally(_LIMITS["hosts"])
         """Links whose anchors promised much, by the host they lead to; numbered as ``hosts``."""
         self.page_relevance = np.zeros(_WITNESS_LIMIT)
-        self.total = Tally(2)
+        total = no_counts(3)
+        self.total = Tally(2, total)
         self.total.several(2)  # ALL and OUTWARD
-        self.tables = counts, starts, exits, self.page_relevance
+        self.tables = counts, starts, exits, self.page_relevance, total
         """What ``core`` reads and writes, in its order."""
         self.folder = lru_cache(maxsize=_FOLDERS)(self._folder)
         """Most addresses lie in folders that others have just come from."""
@@ -155,14 +156,8 @@ class Kinds:
 
     def count(self, row: int, evidence: Evidence, relevance: float, *, alive: bool) -> None:
         """Count what became of the link at *row* for all kinds of links that it is one of."""
-        counts, starts, *_ = self.tables
-        witness.count(row, evidence.columns[0], starts, counts, relevance, alive)
-        self.total.add((ALL,), relevance, alive=alive)
-        way = int(evidence.column["way"][row])
-        if way >= 0:
-            self.ways.size = max(self.ways.size, way + 1)
-            self.total.add((OUTWARD,), relevance, alive=alive)
-            self.exits.add(evidence.column["pages"][row].tolist(), relevance, alive=alive)
+        witness.count(row, evidence.columns[0], self.tables, relevance, alive)
+        self.ways.size = max(self.ways.size, int(evidence.column["way"][row]) + 1)
 
     def _folder(self, address: str) -> _Folder:
         """Return what is known of the folder at *address*, which ends before a slash."""
@@ -192,20 +187,18 @@ def place(
 ) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
     numbers, media, fronts, texts = [], [], [], []
-    met, number = VOCABULARY.met, kinds.shapes.number
+    shape_number, get, met = kinds.shapes.number, VOCABULARY.get, VOCABULARY.met
     for url in urls:
         path = url.partition("?")[0]
         end = path.rindex("/")
         host, host_number, section, folder, above = kinds.folder(path[:end])
         way = kinds.hosts.number(source) if host != source else -1
         name, _, ending = path[end + 1 :].partition(".")
-        shape = number(f"{host} {ending[-12:]}")
-        numbers.append((shape, way, host_number, section, folder))
+        numbers.append((shape_number(f"{host} {ending[-12:]}"), way, host_number, section, folder))
         media.append(bool(ending) and _is_media(ending))
         fronts.append(name.lower() in _FRONT)
-        own = _words(url[end:])
-        last = own[-URL_TERMS:] if len(own) >= URL_TERMS else [*above, *own][-URL_TERMS:]
-        texts.append([met(word) for word in last if word not in _NOISE])
+        last = [*above, *_words(url[end:])][-URL_TERMS:]
+        texts.append([get(word) or met(word) for word in last if word not in _NOISE])
     at, column = np.array(rows), evidence.column
     column["kinds"][at, :PLACES] = numbers
     column["media"][at] = media
@@ -228,20 +221,22 @@ def _words(path: str) -> list[str]:
 
 
 class Look(NamedTuple):
-    """What is known of some links now."""
+    """What is known of some links now; their features are in ``Evidence.column``."""
 
-    features: Floats
-    """A row each, in the order of ``PRIOR``."""
+    chance: Floats
+    """That each leads to a page on topic, if it leads to one."""
     life: Floats
     """The chance that each leads to a page at all."""
 
 
-def look(rows: Rows, features: Features, kinds: Kinds, judge: Judge, edition: int) -> Look:
-    """Return what is known of the links at *rows*.
+def look(
+    rows: Rows, features: Features, kinds: Kinds, judge: Judge, edition: int, weights: Floats
+) -> Look:
+    """Work out the features of the links at *rows*, and return what they make together.
 
     *edition* is the number of the judge's models: what they told of a row is asked for once.
     """
-    found, life = np.empty((rows.size, len(PRIOR))), np.empty(rows.size)
+    chance, life = np.empty((2, rows.size))
     expected = max(LEAST_EXPECTED, kinds.expected)
-    features.look(rows, judge.tables, edition, expected, kinds.living, found, life)
-    return Look(found, life)
+    features.look(rows, judge.tables, edition, expected, kinds.living, weights, chance, life)
+    return Look(chance, life)

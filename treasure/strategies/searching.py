@@ -87,7 +87,7 @@ class Searching:
             guide, host = int(column["way"][row]), int(column["host"][row])
             if alive and guide >= 0 and not self.kinds.hosts.counts_of(host)[FETCHED]:
                 self._shown[guide] = self._shown.get(guide, 0) + 1
-            if self._lost and self._words(np.array([row]))[0] > PROMISED:
+            if self.lost and self._words(np.array([row]))[0] > PROMISED:
                 self.kinds.promises.add([host], relevance)
             if column["scout"][row]:
                 return
@@ -109,7 +109,7 @@ class Searching:
 
     def gain(self, rows: Rows) -> Floats:
         """Return what links gain because we search: for their novelty, or for what they promise."""
-        if not self._lost:
+        if not self.lost:
             return np.zeros(rows.size)
         column, kinds = self.evidence.column, self.kinds
         gain: Floats = np.maximum(
@@ -152,7 +152,8 @@ class Searching:
         ]
 
     @property
-    def _lost(self) -> bool:
+    def lost(self) -> bool:
+        """Whether there is anything to gain."""
         return self.widened or self._best < FOUND
 
     def _promise(self, rows: Rows) -> Floats:

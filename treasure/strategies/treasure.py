@@ -54,6 +54,7 @@ REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
 LEAST_EVIDENCE = 10_000
 """URLs that evidence must have room for: as many as one sitemap may list."""
+FEATURES = tuple(PRIOR)
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
 
@@ -155,7 +156,7 @@ class Treasure(Strategy):
             column = self.evidence.column
             self._distance = float(column["distance"][row])
             # As they were when it was scored last, before its outcome was counted.
-            values = self._used * column["features"][row]
+            values = self._values(np.array([row]))[0]
             self.model.add(values, relevance)
             self._learned = key, values
             self.kinds.count(row, self.evidence, relevance, alive=True)
@@ -204,19 +205,18 @@ class Treasure(Strategy):
         self._measured = None
         scores = np.full(len(links), FLOOR)
         if rows.size:
-            known = self._look(touched)
-            column["score"][touched] = self._chance(touched, known)
-            told = self._order.settle(touched)
+            column["score"][touched] = self._chance(touched, self._look(touched))
+            told = touched[self._order.settle(touched)]
             scores[places] = column["sent"][rows]
             nodes = None
             if self._nodes is not None:
                 nodes = np.full(len(links), -1)
                 nodes[places] = self._nodes
             self._measured = Measured(
-                tuple(PRIOR),
+                FEATURES,
                 self.model.weights.copy(),
-                column["key"][touched[told]],
-                known.features[told],
+                column["key"].take(told),
+                self._values(told),
                 nodes,
             )
         return scores.tolist()
@@ -257,7 +257,7 @@ class Treasure(Strategy):
         )
         values = np.empty((len(links), len(RAISED)), np.float32)
         span_evidence(page.terms, spans, self.judge.tables[0], values)
-        values[:, -2], values[:, -1] = self._graph(page, looked)
+        values[:, -2:] = self._graph(page, looked).T
         once = evidence.hear(rows, stands, boilerplate, values, distance + 1)
         add_anchors(rows, spans, page.terms, evidence.column["anchor_terms"])
         return rows, once
@@ -287,37 +287,42 @@ class Treasure(Strategy):
         self._standing = (page, number, lists)
         return number, lists
 
-    def _graph(self, page: Page, looked: _Ahead) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _graph(self, page: Page, looked: _Ahead) -> NDArray[np.float64]:
         """Return how near to a target the T-Graph sees each link, and how that went before.
 
         It is asked about the first place only at which a link is met.
         """
         graph = self.brief.graph
         self._nodes = None
-        nearness, success = np.zeros((2, len(looked.ahead)))
-        if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
-            return nearness, success
-        matches = graph.match(page, looked.fresh)
-        self._nodes = np.full(len(looked.ahead), -1)
-        self._nodes[looked.new] = matches.node
-        nearness[looked.new] = matches.best / np.maximum(matches.distance, 1)
-        success[looked.new] = np.where(matches.node >= 0, matches.success, 0.0)
-        return nearness, success
+        nearness, success = told = np.zeros((2, len(looked.ahead)))
+        if graph is not None and len(graph) and self._used[FEATURES.index("graph")]:
+            matches = graph.match(page, looked.fresh)
+            self._nodes = np.full(len(looked.ahead), -1)
+            self._nodes[looked.new] = matches.node
+            nearness[looked.new] = matches.best / np.maximum(matches.distance, 1)
+            success[looked.new] = np.where(matches.node >= 0, matches.success, 0.0)
+        return told
 
     def _look(self, rows: NDArray[np.int64]) -> Look:
         if self.judge.models is not self._models:
             self._models = self.judge.models
             self._edition += 1
-        known = look(rows, self._features, self.kinds, self.judge, self._edition)
-        return known if self._used.all() else known._replace(features=self._used * known.features)
+        weights = self._used * self.model.weights
+        return look(rows, self._features, self.kinds, self.judge, self._edition, weights)
 
     def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
         """Return the scores of *rows*."""
-        chance = self.model.probability(known.features)
-        chance = chance + self.searching.gain(rows) * (1.0 - chance)
-        scores: NDArray[np.float64] = np.clip(chance * known.life, LEAST, 1.0)
-        scores[self.evidence.column["scout"][rows]] = 1.0
+        chance = known.chance
+        if self.searching.lost:
+            chance = chance + self.searching.gain(rows) * (1.0 - chance)
+        scores: NDArray[np.float64] = np.maximum(chance * known.life, LEAST)
+        scores[self.evidence.column["scout"].take(rows)] = 1.0
         return scores
+
+    def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the features of *rows* as they were when they were looked at last."""
+        kept: NDArray[np.float32] = self.evidence.column["features"]
+        return self._used * kept.take(rows, axis=0)
 
     # -- keeping the queue in order
 
@@ -356,7 +361,7 @@ class Treasure(Strategy):
         column = self.evidence.column
         return {
             "score": float(self._chance(rows, known)[0]),
-            "chance_on_topic": float(self.model.probability(known.features)[0]),
+            "chance_on_topic": float(known.chance[0]),
             "chance_alive": float(known.life[0]),
             "widened": self.searching.widened,
             "scout": bool(column["scout"][row]),
@@ -364,7 +369,7 @@ class Treasure(Strategy):
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
-            "features": self._parts(known.features[0]),
+            "features": self._parts(self._values(rows)[0]),
         }
 
     def _parts(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
