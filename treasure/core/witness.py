@@ -48,39 +48,47 @@ def stand(
     heading: cython.Py_ssize_t
     start: cython.int
     stop: cython.int
-    main_start: cython.int = main[0]
-    main_stop: cython.int = main[1]
+    main_start: cython.int
+    main_stop: cython.int
+    main_start, main_stop = _bounds(main)
     for i in range(len(links)):
         link = links[i]
-        block = blocks[link[3]]
-        whole = block[4]
-        numbers[i, 0] = paths[link[4]]
+        block = blocks[_part(link, 3)]
+        whole = _part(block, 4)
+        numbers[i, 0] = paths[_part(link, 4)]
         numbers[i, 1] = page
         numbers[i, 2] = lists[whole]
-        furniture[i] = 1 if block[3] else 0
-        span = link[1]
-        found[i, 0] = start = span[0]
-        found[i, 1] = stop = span[1]
-        span = block[1]
-        found[i, 2] = span[0]
+        furniture[i] = 1 if _part(block, 3) else 0
+        start, stop = _bounds(_part(link, 1))
+        found[i, 0], found[i, 1] = start, stop
+        found[i, 2], found[i, 3] = _bounds(_part(block, 1))
         found[i, 2] = max(found[i, 2], start - width)
-        found[i, 3] = span[1]
         found[i, 3] = min(found[i, 3], stop + width)
-        heading = block[2]
+        heading = _part(block, 2)
         if heading >= 0:
-            span = headings[heading][1]
-            start = span[0]
-            stop = span[1]
+            start, stop = _bounds(_part(headings[heading], 1))
             if start != main_start or stop != main_stop:
-                found[i, 4] = start
-                found[i, 5] = stop
-        found[i, 6] = main_start
-        found[i, 7] = main_stop
-        found[i, 8] = whole[0]
-        found[i, 9] = whole[1]
+                found[i, 4], found[i, 5] = start, stop
+        found[i, 6], found[i, 7] = main_start, main_stop
+        found[i, 8], found[i, 9] = _bounds(whole)
         for j in range(found.shape[1]):
             found[i, j] = min(max(found[i, j], 0), size)
     return stands, boilerplate, spans
+
+
+@cython.cfunc
+@cython.inline
+def _part(record: object, at: cython.Py_ssize_t) -> object:
+    """Return a part of a named tuple: a tuple in fact, but not to ``record[at]`` when compiled."""
+    if not isinstance(record, tuple) or len(record) <= at:
+        raise TypeError(f"There is no part {at} of {record!r}.")
+    return cython.cast(tuple, record)[at]
+
+
+@cython.cfunc
+@cython.inline
+def _bounds(span: object) -> tuple[cython.int, cython.int]:
+    return _part(span, 0), _part(span, 1)
 
 
 def span_evidence(
@@ -235,6 +243,14 @@ def count(
             _count(counts, starts[j] + kind, relevance, alive)
             if leaving and pages <= j < lists:
                 _count(exits, kind, relevance, alive)
+
+
+def count_known(outcomes: list[tuple[int, float]], counts: cython.float[:, ::1]):
+    """Count pages that are known to be alive: kind and relevance of each."""
+    kind: cython.Py_ssize_t
+    relevance: cython.float
+    for kind, relevance in outcomes:
+        _count(counts, kind, relevance, True)
 
 
 @cython.cfunc

@@ -243,7 +243,8 @@ class Treasure(Strategy):
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
         rows = np.array(listed, np.int64)
-        paths = {path: kinds.paths.number(f"{host} {path}") for path in {k.tag_path for k in links}}
+        tags = dict.fromkeys([link.tag_path for link in links])
+        paths = {path: kinds.paths.number(f"{host} {path}") for path in tags}
         stands, boilerplate, spans = stand(
             links,
             page.blocks,
