@@ -63,7 +63,7 @@ class Tables:
     def look(self, module, rows):
         chance, life = np.empty((2, len(rows)))
         features = module.Features(self.columns, self.tallies)
-        features.look(np.array(rows), self.texts, EDITION, 0.2, 0.9, self.weights, chance, life)
+        features.look(np.array(rows), self.texts, EDITION, self.weights, chance, life)
         return chance, life, self.columns[3]
 
 
@@ -83,10 +83,12 @@ def log_odds(rate):
     return math.log(rate / (1 - rate))
 
 
-def by_hand(tables, row, expected=0.2, living=0.9):
+def by_hand(tables, row):
     """Return features and chance of life of a row."""
     kinds, numbers, terms, _, _, media = (column[row].tolist() for column in tables.columns)
-    counts, starts, exits, page_relevance, _ = tables.tallies
+    counts, starts, exits, page_relevance, (all_links, outward, _) = tables.tallies
+    expected = max(0.12, (float(all_links[2]) + 10.0 * 0.1) / (float(all_links[1]) + 10.0))
+    living = (float(outward[1]) + 2.0 * 0.95) / (float(outward[0]) + 2.0)
     models, dewey, rarity = tables.texts
     names = ["shape", "way", "host", "section", "folder"]
     names += [name for name in ("path", "page", "list") for _ in range(WITNESSES)]

@@ -21,6 +21,8 @@ WITNESSES = 8
 """Linking pages kept for a URL; each tells three more kinds: path, page and list."""
 ANCHOR_TERMS = 12
 """Words of a row's anchors; those of its address follow."""
+LEAST_EXPECTED = 0.12
+"""Relevance expected behind a kind nobody knows, at least: the unknown is worth a look."""
 LIFE = 0.95
 """Share of links that lead to a page, before anything is known."""
 MEDIA_LIFE = 0.5
@@ -43,6 +45,7 @@ _PAGES = cython.declare(cython.Py_ssize_t, PLACES + WITNESSES)
 _LISTS = cython.declare(cython.Py_ssize_t, PLACES + 2 * WITNESSES)
 _END = cython.declare(cython.Py_ssize_t, PLACES + 3 * WITNESSES)
 _ANCHORS = cython.declare(cython.Py_ssize_t, ANCHOR_TERMS)
+_LEAST_EXPECTED = cython.declare(cython.double, LEAST_EXPECTED)
 _LIFE = cython.declare(cython.double, LIFE)
 _MEDIA_LIFE = cython.declare(cython.double, MEDIA_LIFE)
 _DOUBT = cython.declare(cython.double, DEWEY_DOUBT)
@@ -64,18 +67,17 @@ class Features:
     starts: cython.longlong[::1]
     exits: cython.float[:, ::1]
     page_relevance: cython.double[::1]
+    total: cython.float[:, ::1]
 
     def __init__(self, columns: tuple[Any, ...], tallies: tuple[Any, ...]):
         self.kinds, self.numbers, self.terms, self.kept, self.editions, self.media = columns
-        self.counts, self.starts, self.exits, self.page_relevance, _ = tallies
+        self.counts, self.starts, self.exits, self.page_relevance, self.total = tallies
 
     def look(
         self,
         rows: cython.longlong[:],
         texts: tuple[Any, ...],
         edition: cython.int,
-        expected: cython.double,
-        living: cython.double,
         weights: cython.double[:],
         chance: cython.double[:],
         life: cython.double[:],
@@ -83,16 +85,19 @@ class Features:
         """Work out the features of *rows* and keep them; write down what they make together.
 
         To *chance* goes the chance that each leads to a page on topic, by the *weights* of a
-        logistic regression; to *life* the chance that it leads to a page at all. *expected* is the
-        relevance behind a kind nobody knows, *living* the share of links out of a host that lead
-        to a page. *edition* is the number of the judge's models: what they tell of a row is asked
-        for once.
+        logistic regression; to *life* the chance that it leads to a page at all. *edition* is the
+        number of the judge's models: what they tell of a row is asked for once.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         row: cython.Py_ssize_t
         margin: cython.double
-        no_news: cython.double = _log_odds(expected)
+        # What became of all links, and of those that lead out of a host.
+        expected: cython.double = _drawn(self.total[0, 2], self.total[0, 1], 0.1, 10.0)
+        living: cython.double = _drawn(self.total[1, 1], self.total[1, 0], _LIFE, 2.0)
+        no_news: cython.double
+        expected = max(expected, _LEAST_EXPECTED)
+        no_news = _log_odds(expected)
         self._tell(rows, texts, edition)
         for i in range(rows.shape[0]):
             row = rows[i]
@@ -154,14 +159,14 @@ class Features:
         """Return the mean relevance behind some of a row's kinds, drawn to what is *expected*."""
         j: cython.Py_ssize_t
         place: cython.Py_ssize_t
-        total: cython.double = strength * expected
-        weight: cython.double = strength
+        relevance: cython.double = 0.0
+        pages: cython.double = 0.0
         for j in range(first, last):
             if self.kinds[row, j] >= 0:
                 place = self.starts[j] + self.kinds[row, j]
-                total += self.counts[place, 2]
-                weight += self.counts[place, 1]
-        return total / weight
+                relevance += self.counts[place, 2]
+                pages += self.counts[place, 1]
+        return _drawn(relevance, pages, expected, strength)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -170,8 +175,8 @@ class Features:
         j: cython.Py_ssize_t
         page: cython.Py_ssize_t
         alive: cython.double = _MEDIA_LIFE if self.media[row] else _LIFE
-        total: cython.double
-        weight: cython.double
+        pages: cython.double = 0.0
+        fetched: cython.double = 0.0
         alive = min(alive, self._life(row, _SHAPE, _LIFE, 1.0))
         alive = min(alive, self._life(row, _SECTION, _LIFE, 1.0))
         alive = min(alive, self._life(row, _FOLDER, _LIFE, 1.0))
@@ -180,14 +185,13 @@ class Features:
         if self.kinds[row, _WAY] >= 0:
             # Links out of a host live as the others out of it on their page do; of a page nobody
             # knows, as those of its host; of a host nobody knows, as all that lead out of one.
-            total = 2.0 * self._life(row, _WAY, living, 2.0)
-            weight = 2.0
             for j in range(_PAGES, _LISTS):
                 page = self.kinds[row, j]
                 if page >= 0:
-                    total += self.exits[page, 1]
-                    weight += self.exits[page, 0]
-            alive = min(alive, total / weight)
+                    pages += self.exits[page, 1]
+                    fetched += self.exits[page, 0]
+            living = self._life(row, _WAY, living, 2.0)
+            alive = min(alive, _drawn(pages, fetched, living, 2.0))
         return alive
 
     @cython.cfunc
@@ -204,7 +208,7 @@ class Features:
         if self.kinds[row, which] < 0:
             return expected
         place = self.starts[which] + self.kinds[row, which]
-        return (self.counts[place, 1] + strength * expected) / (self.counts[place, 0] + strength)
+        return _drawn(self.counts[place, 1], self.counts[place, 0], expected, strength)
 
     @cython.cfunc
     def _tell(self, rows: cython.longlong[:], texts: tuple[Any, ...], edition: cython.int):
@@ -301,6 +305,16 @@ def topic_words(
         for i in range(rows.shape[0]):
             told = _evidence(terms[rows[i], :_ANCHORS], table, slope, centre)
             found[i] = max(found[i], 1.0 / (1.0 + _exp(-4.0 * told)))
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _drawn(
+    total: cython.double, count: cython.double, expected: cython.double, strength: cython.double
+) -> cython.double:
+    """Return a mean that is drawn to what is *expected* as if by so many outcomes."""
+    return (total + strength * expected) / (count + strength)
 
 
 @cython.cfunc

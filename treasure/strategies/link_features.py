@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.core import witness
-from treasure.core.features import LIFE, PLACES, WITNESSES, Features
+from treasure.core.features import PLACES, WITNESSES, Features
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import URL_TERMS, Evidence
-from treasure.strategies.rates import NamedTally, Tally, mean_life, mean_relevance, no_counts
-from treasure.text import VOCABULARY, words
+from treasure.strategies.rates import NamedTally, Tally, no_counts
+from treasure.text import MARK, VOCABULARY, plain
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -69,10 +69,6 @@ GROUPS = {
 }
 """Names of several features, for ablations."""
 
-LEAST_EXPECTED = 0.12
-"""Relevance expected behind a kind nobody knows, at least: the unknown is worth a look."""
-ALL, OUTWARD = 0, 1
-"""Places in the tally of everything: all links, and those that lead out of a host."""
 
 _MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|ogg|mp3|mp4|pdf|zip|gz|tar|exe|webp)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -134,7 +130,8 @@ class Kinds:
         self.page_relevance = np.zeros(_WITNESS_LIMIT)
         total = no_counts(3)
         self.total = Tally(2, total)
-        self.total.several(2)  # ALL and OUTWARD
+        """All links, and those that lead out of a host."""
+        self.total.several(2)
         self.tables = counts, starts, exits, self.page_relevance, total
         """What ``core`` reads and writes, in its order."""
         self.folder = lru_cache(maxsize=_FOLDERS)(self._folder)
@@ -143,16 +140,6 @@ class Kinds:
     def tallies(self) -> dict[str, Tally]:
         """Return all tallies by name."""
         return {name: tally for name, tally in vars(self).items() if isinstance(tally, Tally)}
-
-    @property
-    def expected(self) -> float:
-        """Mean relevance of the crawl so far."""
-        return float(mean_relevance(self.total.counts_of(ALL), 0.1, 10.0))
-
-    @property
-    def living(self) -> float:
-        """Share of links out of a host that led to a page."""
-        return float(mean_life(self.total.counts_of(OUTWARD), LIFE, 2.0))
 
     def count(self, row: int, evidence: Evidence, relevance: float, *, alive: bool) -> None:
         """Count what became of the link at *row* for all kinds of links that it is one of."""
@@ -168,7 +155,7 @@ class Kinds:
             self.hosts.number(host),
             self.sections.number(f"{host}/{names.split('/', 1)[0]}"),
             self.folders.number(f"{host}/{names}"),
-            _words(names)[-URL_TERMS:],
+            _words([names])[0][-URL_TERMS:],
         )
 
     def state(self) -> dict[str, Any]:
@@ -186,7 +173,7 @@ def place(
     evidence: Evidence, kinds: Kinds, rows: list[int], urls: Sequence[str], source: str
 ) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
-    numbers, media, fronts, texts = [], [], [], []
+    numbers, media, fronts, folders, rests = [], [], [], [], []
     shape_number, get, met = kinds.shapes.number, VOCABULARY.get, VOCABULARY.met
     for url in urls:
         path = url.partition("?")[0]
@@ -197,8 +184,12 @@ def place(
         numbers.append((shape_number(f"{host} {ending[-12:]}"), way, host_number, section, folder))
         media.append(bool(ending) and _is_media(ending))
         fronts.append(name.lower() in _FRONT)
-        last = [*above, *_words(url[end:])][-URL_TERMS:]
-        texts.append([get(word) or met(word) for word in last if word not in _NOISE])
+        folders.append(above)
+        rests.append(url[end:])
+    texts = [
+        [get(word) or met(word) for word in [*above, *own][-URL_TERMS:] if word not in _NOISE]
+        for above, own in zip(folders, _words(rests), strict=True)
+    ]
     at, column = np.array(rows), evidence.column
     column["kinds"][at, :PLACES] = numbers
     column["media"][at] = media
@@ -212,12 +203,16 @@ def _is_media(ending: str) -> bool:
     return _MEDIA.search(f".{ending}") is not None
 
 
-def _words(path: str) -> list[str]:
-    """Return the words of a part of an address."""
-    if "%" in path:
-        # Twice: archives of the web write %252C for a comma.
-        path = unquote(unquote(path, errors="replace"), errors="replace")
-    return words(path if path.islower() else _CAMEL.sub(" ", path))
+def _words(paths: list[str]) -> list[list[str]]:
+    """Return the words of some parts of addresses, which are cut together."""
+    for at, path in enumerate(paths):
+        if "%" in path:
+            # Twice: archives of the web write %252C for a comma.
+            written = unquote(unquote(path, errors="replace"), errors="replace")
+            paths[at] = written.replace(MARK, " ")
+    joined = MARK.join(paths)
+    cut = plain(joined if joined.islower() else _CAMEL.sub(" ", joined)).decode()
+    return [text.split() for text in cut.split(MARK)]
 
 
 class Look(NamedTuple):
@@ -229,14 +224,11 @@ class Look(NamedTuple):
     """The chance that each leads to a page at all."""
 
 
-def look(
-    rows: Rows, features: Features, kinds: Kinds, judge: Judge, edition: int, weights: Floats
-) -> Look:
+def look(rows: Rows, features: Features, judge: Judge, edition: int, weights: Floats) -> Look:
     """Work out the features of the links at *rows*, and return what they make together.
 
     *edition* is the number of the judge's models: what they told of a row is asked for once.
     """
     chance, life = np.empty((2, rows.size))
-    expected = max(LEAST_EXPECTED, kinds.expected)
-    features.look(rows, judge.tables, edition, expected, kinds.living, weights, chance, life)
+    features.look(rows, judge.tables, edition, weights, chance, life)
     return Look(chance, life)

@@ -297,11 +297,11 @@ class Treasure(Strategy):
         self._nodes = None
         nearness, success = told = np.zeros((2, len(looked.ahead)))
         if graph is not None and len(graph) and self._used[FEATURES.index("graph")]:
-            matches = graph.match(page, looked.fresh)
+            matches, new = graph.match(page, looked.fresh), np.array(looked.new, np.int64)
             self._nodes = np.full(len(looked.ahead), -1)
-            self._nodes[looked.new] = matches.node
-            nearness[looked.new] = matches.best / np.maximum(matches.distance, 1)
-            success[looked.new] = np.where(matches.node >= 0, matches.success, 0.0)
+            self._nodes[new] = matches.node
+            nearness[new] = matches.best / np.maximum(matches.distance, 1)
+            success[new] = np.where(matches.node >= 0, matches.success, 0.0)
         return told
 
     def _look(self, rows: NDArray[np.int64]) -> Look:
@@ -309,7 +309,7 @@ class Treasure(Strategy):
             self._models = self.judge.models
             self._edition += 1
         weights = self._used * self.model.weights
-        return look(rows, self._features, self.kinds, self.judge, self._edition, weights)
+        return look(rows, self._features, self.judge, self._edition, weights)
 
     def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
         """Return the scores of *rows*."""
@@ -375,14 +375,13 @@ class Treasure(Strategy):
 
     def _parts(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Return value, weight and product of each feature, the strongest first."""
-        weights = self.model.weights
-        order = np.argsort(-np.abs(values * weights), kind="stable").tolist()
-        table = np.stack([values, weights, values * weights], axis=1).round(4).tolist()
-        names = list(PRIOR)
-        return {
-            names[at]: dict(zip(("value", "weight", "part"), table[at], strict=True))
-            for at in order
-        }
+        parts = values * self.model.weights
+        table = np.array((values, self.model.weights, parts)).round(4).T.tolist()
+        told = {}
+        for at in np.argsort(-np.abs(parts), kind="stable").tolist():
+            value, weight, part = table[at]
+            told[FEATURES[at]] = {"value": value, "weight": weight, "part": part}
+        return told
 
     def state(self) -> bytes:
         """Return what was learned."""
