@@ -203,16 +203,17 @@ def _is_media(ending: str) -> bool:
     return _MEDIA.search(f".{ending}") is not None
 
 
-def _words(paths: list[str]) -> list[list[str]]:
+def _words(paths: Sequence[str]) -> list[list[str]]:
     """Return the words of some parts of addresses, which are cut together."""
-    for at, path in enumerate(paths):
-        if "%" in path:
-            # Twice: archives of the web write %252C for a comma.
-            written = unquote(unquote(path, errors="replace"), errors="replace")
-            paths[at] = written.replace(MARK, " ")
-    joined = MARK.join(paths)
+    joined = MARK.join([_written(path) if "%" in path else path for path in paths])
     cut = plain(joined if joined.islower() else _CAMEL.sub(" ", joined)).decode()
     return [text.split() for text in cut.split(MARK)]
+
+
+def _written(path: str) -> str:
+    """Return a part of an address without percent codes."""
+    # Twice: archives of the web write %252C for a comma.
+    return unquote(unquote(path, errors="replace"), errors="replace").replace(MARK, " ")
 
 
 class Look(NamedTuple):
