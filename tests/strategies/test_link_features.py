@@ -69,6 +69,14 @@ def test_a_continued_crawl_numbers_on() -> None:
     ]
 
 
+def test_numbers_that_no_kind_can_have_are_none() -> None:
+    kinds, rows = Kinds(), np.full((2, 29), 7, np.int32)
+    rows[1, [0, 13, 28]] = 1 << 30
+    kinds.check(rows)
+    assert (rows[0] == 7).all()
+    assert np.flatnonzero(rows[1] < 0).tolist() == [0, 13, 28]
+
+
 @pytest.mark.parametrize("count", [1, 5_000])
 def test_any_number_of_addresses(count: int) -> None:
     column, _ = placed([f"https://a.org/{n}/x.html" for n in range(count)])

@@ -111,7 +111,9 @@ class Kinds:
     def __init__(self) -> None:
         ends = list(accumulate(limit + 1 for limit in _LIMITS.values()))
         counts, exits = no_counts(ends[-1]), no_counts(_WITNESS_LIMIT + 1)
-        starts = np.repeat([0, *ends[:-1]], [1] * PLACES + [WITNESSES] * 3)
+        widths = [1] * PLACES + [WITNESSES] * 3
+        starts = np.repeat([0, *ends[:-1]], widths)
+        self._limits = np.repeat(list(_LIMITS.values()), widths)
         tables = dict(zip(_LIMITS, np.split(counts, ends[:-1]), strict=True))
 
         def named(kind: str) -> NamedTally:
@@ -134,8 +136,7 @@ class Kinds:
         self.total.several(2)
         self.tables = counts, starts, exits, self.page_relevance, total
         """What ``core`` reads and writes, in its order."""
-        self.folder = lru_cache(maxsize=_FOLDERS)(self._folder)
-        """Most addresses lie in folders that others have just come from."""
+        self._folders: dict[str, _Folder] = {}
 
     def tallies(self) -> dict[str, Tally]:
         """Return all tallies by name."""
@@ -146,8 +147,23 @@ class Kinds:
         witness.count(row, evidence.columns[0], self.tables, relevance, alive)
         self.ways.size = max(self.ways.size, int(evidence.column["way"][row]) + 1)
 
-    def _folder(self, address: str) -> _Folder:
-        """Return what is known of the folder at *address*, which ends before a slash."""
+    def check(self, kinds: NDArray[np.int32]) -> None:
+        """Take out of rows of kinds what can be none: compiled code would not look."""
+        kinds[kinds >= self._limits] = -1
+
+    def folder(self, address: str) -> _Folder:
+        """Return what is known of the folder at *address*, which ends before a slash.
+
+        Remembered, since most addresses lie in folders that others have just come from.
+        """
+        folder = self._folders.get(address)
+        if folder is None:
+            if len(self._folders) >= _FOLDERS:
+                self._folders.clear()
+            folder = self._folders[address] = self._new_folder(address)
+        return folder
+
+    def _new_folder(self, address: str) -> _Folder:
         _, _, host, *path = address.split("/", 3)
         names = "".join(path)
         return _Folder(
@@ -166,7 +182,7 @@ class Kinds:
         """Go on from what ``state`` returned."""
         for name, tally in self.tallies().items():
             tally.restore(state[name])
-        self.folder.cache_clear()  # numbers may have changed
+        self._folders.clear()  # numbers may have changed
 
 
 def place(

@@ -409,6 +409,7 @@ class Treasure(Strategy):
         self.model.restore(saved["model"])
         self.evidence.restore(saved["evidence"])
         self.kinds.restore(saved["kinds"])
+        self.kinds.check(self.evidence.columns[0][: self.evidence.size])
         self._features = Features(self.evidence.columns, self.kinds.tables)  # columns have moved
         relevance = np.frombuffer(saved["page_relevance"], np.float64)
         self.kinds.page_relevance[: relevance.size] = relevance
