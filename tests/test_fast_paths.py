@@ -18,7 +18,6 @@ import re
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lxml import html as lxml_html
 from nltk.stem.porter import PorterStemmer
@@ -74,27 +73,6 @@ def test_lexbor_and_lxml_read_the_same_links_and_headings():
     assert pages == PAGES
     # Broken nesting; see above.
     assert len(differing) <= PAGES // 100, differing[:5]
-
-
-@pytest.fixture(scope="module")
-def judge():
-    return Judge([Topic("astronomy", numbers=("52",))])
-
-
-@needs_web
-def test_scores_of_a_batch_are_those_of_one_link_each(judge):
-    for url, body in _real_pages(20):
-        page = read_page(url, body)
-        spans = [page.context(link) for link in page.links] or [page.title_span]
-        bounds = np.array(spans, np.int32)
-        batch = judge.span_evidence(page, bounds[:, 0], bounds[:, 1])
-        for at, (start, stop) in enumerate(spans):
-            alone = judge.span_evidence(page, np.array([start]), np.array([stop]))
-            assert alone[0] == pytest.approx(batch[at], abs=1e-9)
-        rows = np.full((len(spans), max(stop - start for start, stop in spans)), -1, np.int32)
-        for row, (start, stop) in zip(rows, spans, strict=True):
-            row[: stop - start] = page.terms[start:stop]
-        assert judge.terms_evidence(rows)[:, 0] == pytest.approx(batch, abs=1e-9)
 
 
 def test_a_fit_beside_the_crawl_ends_at_the_same_model():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from treasure.core.witness import span_evidence
 from treasure.ddc.judge import Judge
 from treasure.errors import ConfigError
 from treasure.extract import read_page
@@ -140,28 +141,21 @@ def test_any_text_can_be_rated() -> None:
     assert judge.text_relevance(np.empty(0, np.int32)) < 0.5
 
 
-def test_spans_are_rated_by_prefix_sums_as_one_by_one() -> None:
+def test_of_several_topics_the_nearest_speaks_for_a_short_text() -> None:
     judge = Judge([BIRDS, TRAINS])
-    owl = page("owl", OWL)
-    starts = np.array([0, 3, 10, 5], np.int32)
-    stops = np.array([4, 9, 30, 5], np.int32)
-    found = judge.span_evidence(owl, starts, stops)
-    for start, stop, evidence in zip(starts, stops, found, strict=True):
-        one = judge.span_evidence(owl, np.array([start]), np.array([stop]))
-        assert one[0] == pytest.approx(evidence)
-    nothing = [model.evidence(np.zeros(1))[0] for model in judge.models]
-    assert found[3] == max(nothing)
-
-
-def test_padded_rows_are_rated_like_spans() -> None:
-    judge = Judge([BIRDS])
-    terms = VOCABULARY.ids(["owl", "nest"])
-    padded = np.full((1, 5), -1, np.int32)
-    padded[0, :2] = terms
-    owl = page("owl", "owl nest")
-    at = owl.words.index("nest") - 1
-    spans = judge.span_evidence(owl, np.array([at]), np.array([at + 2]))
-    assert judge.terms_evidence(padded)[:, 0] == pytest.approx(spans)
+    models, dewey, rarity = judge.tables
+    assert [slope for _, slope, _ in models] == [model.slope for model in judge.models]
+    terms = VOCABULARY.ids(words("the owl at the locomotive"))
+    bounds = np.zeros((3, 10), np.int32)
+    bounds[:, 2:4] = [(0, 2), (2, 5), (3, 3)]
+    found, alone = np.empty((3, 4), np.float32), np.empty((2, 3, 4), np.float32)
+    span_evidence(terms, bounds, models, found)
+    for model, own in zip(models, alone, strict=True):
+        span_evidence(terms, bounds, [model], own)
+    assert found.tolist() == alone.max(axis=0).tolist()
+    assert found[0, 0] > found[2, 0]
+    assert dewey.shape[1] == 2
+    assert rarity[-1] == 0.0
 
 
 def test_what_people_say_is_learned_and_kept() -> None:

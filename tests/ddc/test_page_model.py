@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from treasure.core.witness import span_evidence
 from treasure.ddc.page_model import (
     Document,
     DocumentFrequencies,
+    Ids,
+    PageModel,
     balanced,
     document,
     fit,
@@ -97,6 +100,15 @@ def test_pages_that_may_be_on_topic_count_little_as_negatives() -> None:
     assert doubted.margin(owl) > certain.margin(owl)
 
 
+def spans_say(model: PageModel, terms: Ids, spans: list[tuple[int, int]]) -> list[float]:
+    """Return what each of *spans* says, as the context of a link."""
+    bounds = np.zeros((len(spans), 10), np.int32)
+    bounds[:, 2:4] = spans
+    found = np.empty((len(spans), 4), np.float32)
+    span_evidence(terms, bounds, [model.line], found)
+    return found[:, 0].tolist()
+
+
 def test_a_span_scores_like_its_words() -> None:
     frequencies = DocumentFrequencies()
     prior = np.zeros(VOCABULARY.size + 3)
@@ -105,9 +117,10 @@ def test_a_span_scores_like_its_words() -> None:
     prior = prior[: VOCABULARY.size]
     model = fit([], [], np.zeros(0), frequencies, prior)
     idf = frequencies.idf
-    scores = model.span_scores(terms, np.array([0, 0, 2]), np.array([1, 2, 3]))
+    found = spans_say(model, terms, [(0, 1), (0, 2), (2, 3)])
     both = (0.8 * idf[terms[0]] - 0.6 * idf[terms[1]]) / np.hypot(idf[terms[0]], idf[terms[1]])
-    assert scores == pytest.approx([0.8, both, 0.0])
+    said = model.slope * (np.array([0.8, both, 0.0]) - model.centre) / 4
+    assert found == pytest.approx(np.clip(said, -1.5, 1.5), abs=1e-6)
 
 
 def test_documents_and_counts_survive_packing() -> None:
@@ -134,5 +147,4 @@ def test_it_does_not_matter_when_a_new_word_was_first_met() -> None:
     assert before.idf.size <= after.idf.size
     assert before.margin(new) == after.margin(new)
     terms = VOCABULARY.ids(["owl", "neverheardof"])
-    spans = [m.span_scores(terms, np.array([0]), np.array([2]))[0] for m in (before, after)]
-    assert spans[0] == spans[1] == before.row_scores(terms[None, :])[0, 0]
+    assert spans_say(before, terms, [(0, 2)]) == spans_say(after, terms, [(0, 2)])

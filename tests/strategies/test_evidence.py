@@ -96,8 +96,8 @@ def test_what_the_best_witness_says_counts() -> None:
     rows, _ = evidence.rows([1, 2])
     values = np.zeros((3, len(RAISED)), np.float32)
     values[:, RAISED.index("heading")] = [0.5, 0.9, -0.5]
-    kinds = np.array([[7, 1, 4], [8, 1, 5], [9, 1, 6]])
-    boilerplate = np.array([False, True, True])
+    kinds = np.array([[7, 1, 4], [8, 1, 5], [9, 1, 6]], np.int32)
+    boilerplate = np.array([0, 1, 1], np.uint8)
     heard = evidence.hear(np.array([rows[0], rows[0], rows[1]]), kinds, boilerplate, values, 2.0)
     assert heard.tolist() == rows
     evidence.hear(heard, kinds[1:], boilerplate[1:], values[1:] - 1.0, 3.0)

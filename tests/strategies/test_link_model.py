@@ -12,7 +12,9 @@ from treasure.strategies.link_model import LinkModel
 def test_before_any_outcome_the_prior_ranks() -> None:
     model = LinkModel(np.array([-2.0, 3.0]), 10.0)
     model.refit()
-    assert model.probability(np.array([[1.0, 0.5]])) == pytest.approx(sigmoid(np.array([-0.5])))
+    assert sigmoid(np.array([[1.0, 0.5]]) @ model.weights) == pytest.approx(
+        sigmoid(np.array([-0.5]))
+    )
 
 
 def test_one_outcome_moves_the_weight_as_the_equation_says() -> None:
@@ -31,7 +33,7 @@ def test_outcomes_that_a_line_parts_do_not_run_away() -> None:
         model.add(np.array([1.0, -1.0]), 0.0)
         model.refit()
     assert np.abs(model.weights).max() < 15
-    assert model.probability(np.array([[1.0, 1.0]]))[0] > 0.95
+    assert sigmoid(np.array([[1.0, 1.0]]) @ model.weights)[0] > 0.95
 
 
 def test_old_outcomes_are_forgotten() -> None:
@@ -41,7 +43,7 @@ def test_old_outcomes_are_forgotten() -> None:
     for _ in range(50):
         model.add(np.array([1.0]), 0.0)
     model.refit(steps=20)
-    assert model.probability(np.array([[1.0]]))[0] < 0.1
+    assert sigmoid(np.array([[1.0]]) @ model.weights)[0] < 0.1
 
 
 def test_state_is_all_there_is() -> None:

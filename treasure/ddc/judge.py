@@ -63,8 +63,6 @@ REMEMBERED = 10_000
 """Verdicts we keep; a page is asked for twice within seconds, not days."""
 UNLABELLED = 400
 """Pages seen so far that stand for the rest of the web when a model is fitted."""
-DEWEY_DOUBT = 3.0
-"""Weight of doubt in what a short text's D-numbers say; a telling word weighs about 8."""
 ALWAYS = 20
 """Texts of common English that stay in, whatever was seen."""
 FEW = 15
@@ -167,40 +165,14 @@ class Judge:
         text = document(terms)
         return max(model.probability(model.margin(text)) for model in self.models)
 
-    def span_evidence(
-        self, page: Page, starts: NDArray[np.int32], stops: NDArray[np.int32]
-    ) -> NDArray[np.float64]:
-        """Return what each span of *page* says: 0 at the line, 1 well inside the nearest topic."""
-        return _best([m.evidence(m.span_scores(page.terms, starts, stops)) for m in self.models])
+    @property
+    def tables(self) -> tuple[list[tuple[Floats, float, float]], Floats, Floats]:
+        """What ``core`` judges short texts by: models, weights of D-numbers, rarity of words.
 
-    def terms_evidence(
-        self, terms: NDArray[np.int32], starts: Sequence[int] = (0,)
-    ) -> NDArray[np.float64]:
-        """Return the same for short texts, rows of vocabulary ids, padded with -1.
-
-        A row may hold several texts, which begin at *starts*: one column of the answer each.
+        A page of many words is told by its model; of a name such as "Ganymede" the lexicon knows
+        more than any model of pages.
         """
-        return _best([m.evidence(m.row_scores(terms, starts)) for m in self.models])
-
-    def rarity(self, terms: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return how rare the rarest word of each short text is, 0 to 1; 0 where there is none."""
-        rarity = english_rarity()
-        found = rarity[np.minimum(terms, rarity.size - 2)]
-        rarest: NDArray[np.float64] = found.max(axis=1)
-        return rarest
-
-    def dewey_evidence(
-        self, terms: NDArray[np.int32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what short texts say by their words' D-numbers: for the topics, and for others.
-
-        Rows are texts, padded with -1. A page of many words is told by its model; of a name such
-        as "Ganymede" the lexicon knows more than any model of pages.
-        """
-        known = np.minimum(terms, len(self._dewey) - 1)
-        mine, everything = self._dewey.take(known, axis=0).sum(axis=1).T
-        length = everything + DEWEY_DOUBT
-        return mine / length, (everything - mine) / length
+        return [model.line for model in self.models], self._dewey, english_rarity()
 
     # -- learning
 
@@ -392,14 +364,6 @@ class Judge:
             place = int(self._random.integers(self._seen))
             if place < UNLABELLED:
                 self._unlabelled[place] = text
-
-
-def _best(values: Sequence[Floats]) -> Floats:
-    """Return the greatest values of all topics."""
-    if len(values) == 1:
-        return values[0]
-    best: Floats = np.max(values, axis=0)
-    return best
 
 
 def page_document(page: Page) -> Document:

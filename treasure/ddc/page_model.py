@@ -184,32 +184,15 @@ class PageModel:
         odds = min(max(self.slope * (margin - self.centre), -30.0), 30.0)
         return 1.0 / (1.0 + exp(-odds))
 
-    def evidence(self, scores: Floats) -> Floats:
-        """Return span scores on the scale of the verdict: 0 at the line, 1 well inside."""
-        values: Floats = np.clip(self.slope * (scores - self.centre) / 4.0, -1.5, 1.5)
-        return values
+    @property
+    def line(self) -> tuple[Floats, float, float]:
+        """What ``core.witness`` and ``core.features`` judge short texts by.
 
-    def span_scores(self, terms: Ids, starts: Ids, stops: Ids) -> Floats:
-        """Return sum(idf x weight) / sqrt(sum(idf^2)) over each span of *terms*; 0 if empty."""
-        sums = np.zeros((terms.size + 1, 2))
-        self._table.take(np.minimum(terms, self.idf.size), axis=0).cumsum(axis=0, out=sums[1:])
-        gain, square = (sums.take(stops, axis=0) - sums.take(starts, axis=0)).T
-        return _quotient(gain, square)
-
-    def row_scores(self, terms: Ids, starts: Sequence[int] = (0,)) -> Floats:
-        """Return the same for short texts, one a row of vocabulary ids, padded with -1.
-
-        A row may hold several texts, which begin at *starts*: one score each, in columns.
+        The score of a text is sum(idf x weight) / sqrt(sum(idf^2)) over its words, 0 if it has
+        none; on the scale of the verdict that is slope x (score - centre) / 4, from -1.5 to 1.5:
+        0 at the line, 1 well inside.
         """
-        found = self._table.take(np.minimum(terms, self.idf.size), axis=0)
-        sums = np.add.reduceat(found, starts, axis=1)
-        return _quotient(sums[..., 0], sums[..., 1])
-
-
-def _quotient(gain: Floats, square: Floats) -> Floats:
-    length = np.sqrt(np.maximum(square, 0.0))
-    scores: Floats = np.divide(gain, length, out=np.zeros_like(gain), where=length > 1e-6)
-    return scores
+        return self._table, self.slope, self.centre
 
 
 def fit(

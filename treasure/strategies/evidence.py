@@ -11,19 +11,17 @@ score they had.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core import witness
+from treasure.core.features import ANCHOR_TERMS, WITNESSES
 from treasure.text import NEW, VOCABULARY
 
 Rows = NDArray[np.int64]
 
-WITNESSES = 8
-"""Linking pages kept for a URL; later ones take the place of the oldest."""
-ANCHOR_TERMS = 12
 URL_TERMS = 8
 SAVED_ROWS = 20_000
 """The best rows are kept for a continued crawl; the others start anew when they are seen again."""
@@ -34,8 +32,6 @@ PREPARED = 512
 """Rows made ready at a time."""
 FEATURES = 25
 """Features of a link (``link_features.PRIOR``)."""
-NEVER = -1
-"""Edition of a row whose features were never worked out."""
 
 _UNKNOWN = "?"
 """How a word is saved that was met in no text; no stem looks like this."""
@@ -72,7 +68,7 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "graph_success": (np.float32, 0, 0),
     "distance": (np.float32, 0, 99),
     "features": (np.float32, FEATURES, 0),
-    "edition": (np.int32, 0, NEVER),
+    "edition": (np.int32, 0, witness.NEVER),
 }
 RAISED = ("context", "heading", "main_heading", "block", "graph", "graph_success")
 """What the best witness says counts."""
@@ -83,8 +79,6 @@ GROUPS = {
 }
 """Columns of one type that lie together, since they are needed together: a look-up of each alone
 costs as much as one of all."""
-PLACES = 5
-"""The first of a row's kinds, which its address tells; each witness tells one of the others."""
 TEXTS = GROUPS["terms"]
 KEPT = tuple(name for name in _COLUMNS if name not in (*TEXTS, "edition"))
 """Columns saved as they are; what a judge tells is asked for again."""
@@ -98,6 +92,8 @@ class Evidence:
         self.size = 0
         """Rows that were ever in use: all live ones lie below."""
         self.column: dict[str, NDArray[Any]] = {}
+        self.columns: tuple[NDArray[Any], ...] = ()
+        """Those that ``core`` reads and writes, in its order."""
         self.known: dict[int, int] = {}
         """The row of each URL, by its key."""
         self._free: list[int] = []
@@ -153,35 +149,15 @@ class Evidence:
         end = self.size if stop is None else min(stop, self.size)
         return np.flatnonzero(self.column["alive"][start:end]) + start
 
-    def add_terms(self, name: str, rows: Sequence[int], texts: Sequence[Sequence[int]]) -> None:
+    def add_terms(self, name: str, rows: list[int], texts: list[list[int]]) -> None:
         """Add to each row the terms of its text that it does not hold yet, while there is room."""
-        column = self.column[name]
-        width = column.shape[1]
-        # A row may come several times.
-        held = dict(zip(rows, column[rows].tolist(), strict=True))
-        changed: dict[int, list[int]] = {}
-        for row, terms in zip(rows, texts, strict=True):
-            slots = held[row]
-            if slots[-1] >= 0:
-                continue
-            used = slots.index(-1)
-            for term in terms:
-                if term >= 0 and term not in slots:
-                    slots[used] = term
-                    changed[row] = slots
-                    used += 1
-                    if used == width:
-                        break
-        if changed:
-            size = width * len(changed)
-            values = np.fromiter(chain.from_iterable(changed.values()), np.int32, size)
-            column[list(changed)] = values.reshape(-1, width)
+        witness.add_terms(rows, texts, self.column[name])
 
     def hear(
         self,
         rows: Rows,
         kinds: NDArray[np.int32],
-        boilerplate: NDArray[np.bool_],
+        boilerplate: NDArray[np.uint8],
         values: NDArray[np.float32],
         distance: float,
     ) -> Rows:
@@ -190,27 +166,8 @@ class Evidence:
         For each link *kinds* has the path, page and list where it stands, and *values* what is
         ``RAISED``. A page is one witness for a URL, however often it links to it.
         """
-        column, once = self.column, rows
-        slots = PLACES + column["in_links"][rows].astype(np.int64) % WITNESSES
-        of_witness = slots[:, None] + np.arange(0, kinds.shape[1] * WITNESSES, WITNESSES)
-        column["kinds"][rows[:, None], of_witness] = kinds
-        if len(set(rows.tolist())) < rows.size:
-            once, first, which = np.unique(rows, return_index=True, return_inverse=True)
-            contexts, boilerplate, each = values[first, 0], boilerplate[first], values
-            values = each[first]
-            np.maximum.at(values, which, each)
-        else:
-            contexts = values[:, 0]
-        numbers = column["numbers"].take(once, axis=0)
-        numbers[:, 0] += 1.0
-        np.minimum(numbers[:, 1], distance, out=numbers[:, 1])
-        numbers[:, 2] += contexts
-        numbers[:, 3] += boilerplate
-        raised = numbers[:, -len(RAISED) :]
-        np.maximum(raised, values, out=raised)
-        column["numbers"][once] = numbers
-        column["edition"][once] = NEVER
-        return once
+        once = witness.hear(rows, kinds, boilerplate, values, distance, self.columns)
+        return rows if len(once) == rows.size else np.array(once, np.int64)
 
     def state(self) -> dict[str, Any]:
         """Return the best rows, ready for msgpack; words as stems."""
@@ -284,6 +241,11 @@ class Evidence:
             for name, width in zip(names, widths, strict=True):
                 self.column[name] = table[:, start : start + width] if width else table[:, start]
                 start += max(1, width)
+        column = self.column
+        self.columns = (
+            *(column[name] for name in ("kinds", "numbers", "terms", "features", "edition")),
+            column["media"].view(np.uint8),
+        )
 
     def _prepare(self, size: int) -> None:
         """Have *size* rows as they are at the start."""

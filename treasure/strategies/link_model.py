@@ -73,10 +73,6 @@ class LinkModel:
         pull = 0.5 * float(self.precision @ (weights - self.prior) ** 2)
         return float(np.sum(np.logaddexp(0.0, margins) - labels * margins)) + pull
 
-    def probability(self, features: Floats) -> Floats:
-        """Return the chance of each row of *features*."""
-        return sigmoid(features @ self.weights)
-
     def state(self) -> dict[str, Any]:
         """Return weights and outcomes, ready for msgpack."""
         count = self.size

@@ -6,11 +6,13 @@ fetches tell little, so every rate is drawn to what is expected until a kind has
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from treasure.core.witness import count_known
 
 Floats = NDArray[np.floating[Any]]
 Counts = NDArray[np.float32]
@@ -69,13 +71,9 @@ class Tally:
                 counts[kind, ALIVE] += 1.0
                 counts[kind, RELEVANCE] += relevance
 
-    def add_known(self, outcomes: Sequence[tuple[int, float]]) -> None:
+    def add_known(self, outcomes: list[tuple[int, float]]) -> None:
         """Count pages that are known to be alive: kind and relevance of each."""
-        counts = self._counts
-        for kind, relevance in outcomes:
-            counts[kind, FETCHED] += 1.0
-            counts[kind, ALIVE] += 1.0
-            counts[kind, RELEVANCE] += relevance
+        count_known(outcomes, self._counts)
 
     def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
         """Return the mean relevance behind *kinds*; a row of several counts them together."""

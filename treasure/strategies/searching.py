@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.features import FARTHEST, topic_words
 from treasure.ddc.judge import Judge
-from treasure.ddc.page_model import sigmoid
 from treasure.strategies.evidence import Evidence
-from treasure.strategies.link_features import FARTHEST, Kinds
+from treasure.strategies.link_features import Kinds
 from treasure.strategies.rates import FETCHED
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Searching:
             guide, host = int(column["way"][row]), int(column["host"][row])
             if alive and guide >= 0 and not self.kinds.hosts.counts_of(host)[FETCHED]:
                 self._shown[guide] = self._shown.get(guide, 0) + 1
-            if self._lost and self._words(np.array([row]))[0] > PROMISED:
+            if self.lost and self._words(np.array([row]))[0] > PROMISED:
                 self.kinds.promises.add([host], relevance)
             if column["scout"][row]:
                 return
@@ -109,7 +109,7 @@ class Searching:
 
     def gain(self, rows: Rows) -> Floats:
         """Return what links gain because we search: for their novelty, or for what they promise."""
-        if not self._lost:
+        if not self.lost:
             return np.zeros(rows.size)
         column, kinds = self.evidence.column, self.kinds
         gain: Floats = np.maximum(
@@ -152,7 +152,8 @@ class Searching:
         ]
 
     @property
-    def _lost(self) -> bool:
+    def lost(self) -> bool:
+        """Whether there is anything to gain."""
         return self.widened or self._best < FOUND
 
     def _promise(self, rows: Rows) -> Floats:
@@ -166,12 +167,8 @@ class Searching:
 
     def _words(self, rows: Rows) -> Floats:
         """Return how far the anchors are in the topic's words."""
-        anchors = self.evidence.column["anchor_terms"][rows]
-        mine, other = self.judge.dewey_evidence(anchors)
-        # A page is called by several names: what the plain ones say takes nothing from the others.
-        alone = mine / np.maximum(1.0 - other, 1e-9)
-        told = self.judge.terms_evidence(anchors)[:, 0]
-        words: Floats = np.maximum(alone, sigmoid(4.0 * told))
+        words = np.empty(rows.size)
+        topic_words(rows, self.evidence.columns[2], self.judge.tables, words)
         return words
 
     def _kept(self, rows: Rows) -> Floats:

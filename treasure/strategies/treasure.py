@@ -17,22 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.features import Features
+from treasure.core.witness import add_anchors, span_evidence, stand
 from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
-from treasure.pages import CONTEXT_WORDS, Block, Link, Page, Span
+from treasure.pages import CONTEXT_WORDS, Link, Page, Span
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
-from treasure.strategies.evidence import Evidence
+from treasure.strategies.evidence import RAISED, Evidence
 from treasure.strategies.link_features import (
-    ALL,
     GROUPS,
-    OUTWARD,
     PRIOR,
     Kinds,
     Look,
@@ -42,7 +41,6 @@ from treasure.strategies.link_features import (
 from treasure.strategies.link_model import LinkModel
 from treasure.strategies.memory import Bounded
 from treasure.strategies.queue_order import QueueOrder
-from treasure.strategies.rates import Tally
 from treasure.strategies.scores import firm
 from treasure.strategies.searching import Searching
 from treasure.text import NEW, VOCABULARY
@@ -56,10 +54,9 @@ REFIT, REFIT_SHARE = 10, 100
 """Pages between two refits of the link model: ten, later a hundredth of what it remembers."""
 LEAST_EVIDENCE = 10_000
 """URLs that evidence must have room for: as many as one sitemap may list."""
+FEATURES = tuple(PRIOR)
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
-TEXTS = 4
-"""Texts of a page around a link: context, heading, main heading, block."""
 
 
 class _Ahead(NamedTuple):
@@ -104,6 +101,7 @@ class Treasure(Strategy):
             )
         self.evidence = Evidence(max_evidence)
         self.kinds = Kinds()
+        self._features = Features(self.evidence.columns, self.kinds.tables)
         self.searching = Searching(self.judge, self.evidence, self.kinds)
         self._outcomes: Bounded[int, float] = Bounded(REMEMBERED)
         self._dead: Bounded[int, bool] = Bounded(REMEMBERED)
@@ -158,10 +156,10 @@ class Treasure(Strategy):
             column = self.evidence.column
             self._distance = float(column["distance"][row])
             # As they were when it was scored last, before its outcome was counted.
-            values = self._used * column["features"][row]
+            values = self._values(np.array([row]))[0]
             self.model.add(values, relevance)
             self._learned = key, values
-            self._count(row, relevance, alive=True)
+            self.kinds.count(row, self.evidence, relevance, alive=True)
             self.evidence.drop(key)
         self._advance()
 
@@ -173,28 +171,9 @@ class Treasure(Strategy):
         row = self.evidence.row(key)
         self.searching.fetched(row, 0.0, on_topic=False, alive=False)
         if row is not None:
-            self._count(row, 0.0, alive=False)
+            self.kinds.count(row, self.evidence, 0.0, alive=False)
             self.evidence.drop(key)
         self._advance()
-
-    def _count(self, row: int, relevance: float, *, alive: bool) -> None:
-        column, kinds = self.evidence.column, self.kinds
-        of_row: tuple[tuple[Tally, str], ...] = (
-            (kinds.hosts, "host"),
-            (kinds.sections, "section"),
-            (kinds.folders, "folder"),
-            (kinds.shapes, "shape"),
-            (kinds.ways, "way"),
-            (kinds.paths, "paths"),
-            (kinds.pages, "pages"),
-            (kinds.lists, "lists"),
-        )
-        for tally, name in of_row:
-            tally.add(np.atleast_1d(column[name][row]).tolist(), relevance, alive=alive)
-        kinds.total.add((ALL,), relevance, alive=alive)
-        if column["way"][row] >= 0:
-            kinds.total.add((OUTWARD,), relevance, alive=alive)
-            kinds.exits.add(column["pages"][row].tolist(), relevance, alive=alive)
 
     # -- scoring
 
@@ -226,19 +205,18 @@ class Treasure(Strategy):
         self._measured = None
         scores = np.full(len(links), FLOOR)
         if rows.size:
-            known = self._look(touched)
-            column["score"][touched] = self._chance(touched, known)
-            told = self._order.settle(touched)
+            column["score"][touched] = self._chance(touched, self._look(touched))
+            told = touched[self._order.settle(touched)]
             scores[places] = column["sent"][rows]
             nodes = None
             if self._nodes is not None:
                 nodes = np.full(len(links), -1)
                 nodes[places] = self._nodes
             self._measured = Measured(
-                tuple(PRIOR),
+                FEATURES,
                 self.model.weights.copy(),
-                column["key"][touched[told]],
-                known.features[told],
+                column["key"].take(told),
+                self._values(told),
                 nodes,
             )
         return scores.tolist()
@@ -264,18 +242,25 @@ class Treasure(Strategy):
         listed, new = evidence.rows(looked.keys)
         if new:
             place(evidence, kinds, [listed[at] for at in new], [links[at].url for at in new], host)
-        blocks = [page.blocks[link.block] for link in links]
-        texts = self._texts(page, links, blocks)
-        graph, success = self._graph(page, looked)
         rows = np.array(listed, np.int64)
-        paths = [kinds.paths.number(f"{host} {link.tag_path}") for link in links]
-        stands = np.array([paths, [number] * len(links), [lists[block.whole] for block in blocks]])
-        values = np.vstack((texts, graph, success), dtype=np.float32)
-        boilerplate = np.array([block.boilerplate for block in blocks])
-        once = evidence.hear(rows, stands.T, boilerplate, values.T, distance + 1)
-        terms = page.terms
-        anchors = [terms[start:stop].tolist() for _, (start, stop), *_ in links]
-        evidence.add_terms("anchor_terms", listed, anchors)
+        tags = dict.fromkeys([link.tag_path for link in links])
+        paths = {path: kinds.paths.number(f"{host} {path}") for path in tags}
+        stands, boilerplate, spans = stand(
+            links,
+            page.blocks,
+            page.headings,
+            page.main_heading,
+            paths,
+            number,
+            lists,
+            CONTEXT_WORDS,
+            page.terms.size,
+        )
+        values = np.empty((len(links), len(RAISED)), np.float32)
+        span_evidence(page.terms, spans, self.judge.tables[0], values)
+        values[:, -2:] = self._graph(page, looked).T
+        once = evidence.hear(rows, stands, boilerplate, values, distance + 1)
+        add_anchors(rows, spans, page.terms, evidence.column["anchor_terms"])
         return rows, once
 
     def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
@@ -303,60 +288,42 @@ class Treasure(Strategy):
         self._standing = (page, number, lists)
         return number, lists
 
-    def _texts(
-        self, page: Page, links: Sequence[Link], blocks: Sequence[Block]
-    ) -> NDArray[np.float32]:
-        """Return the evidence of context, heading, main heading and block of each link."""
-        above = {block.heading: block for block in blocks}
-        headings = {heading: page.immediate_heading(block) for heading, block in above.items()}
-        spans = chain(
-            [link.anchor for link in links],
-            [block.span for block in blocks],
-            [headings[block.heading] for block in blocks],
-            [block.whole for block in blocks],
-        )
-        flat = np.fromiter(chain.from_iterable(spans), np.int32, 8 * len(links))
-        anchors, within, heading, whole = flat.reshape(4, -1, 2).transpose(0, 2, 1)
-        starts, stops = bounds = np.empty((2, TEXTS, len(links)), np.int32)
-        np.maximum(within[0], anchors[0] - CONTEXT_WORDS, out=starts[0])
-        np.minimum(within[1], anchors[1] + CONTEXT_WORDS, out=stops[0])
-        bounds[:, 1] = heading
-        starts[2], stops[2] = page.main_heading
-        bounds[:, 3] = whole
-        values = self.judge.span_evidence(page, starts.ravel(), stops.ravel())
-        return values.reshape(TEXTS, len(links)).astype(np.float32)
-
-    def _graph(self, page: Page, looked: _Ahead) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _graph(self, page: Page, looked: _Ahead) -> NDArray[np.float64]:
         """Return how near to a target the T-Graph sees each link, and how that went before.
 
         It is asked about the first place only at which a link is met.
         """
         graph = self.brief.graph
         self._nodes = None
-        nearness, success = np.zeros((2, len(looked.ahead)))
-        if graph is None or not len(graph) or not self._used[list(PRIOR).index("graph")]:
-            return nearness, success
-        matches = graph.match(page, looked.fresh)
-        self._nodes = np.full(len(looked.ahead), -1)
-        self._nodes[looked.new] = matches.node
-        nearness[looked.new] = matches.best / np.maximum(matches.distance, 1)
-        success[looked.new] = np.where(matches.node >= 0, matches.success, 0.0)
-        return nearness, success
+        nearness, success = told = np.zeros((2, len(looked.ahead)))
+        if graph is not None and len(graph) and self._used[FEATURES.index("graph")]:
+            matches, new = graph.match(page, looked.fresh), np.array(looked.new, np.int64)
+            self._nodes = np.full(len(looked.ahead), -1)
+            self._nodes[new] = matches.node
+            nearness[new] = matches.best / np.maximum(matches.distance, 1)
+            success[new] = np.where(matches.node >= 0, matches.success, 0.0)
+        return told
 
     def _look(self, rows: NDArray[np.int64]) -> Look:
         if self.judge.models is not self._models:
             self._models = self.judge.models
             self._edition += 1
-        known = look(rows, self.evidence, self.kinds, self.judge, self._edition)
-        return known if self._used.all() else known._replace(features=self._used * known.features)
+        weights = self._used * self.model.weights
+        return look(rows, self._features, self.judge, self._edition, weights)
 
     def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
         """Return the scores of *rows*."""
-        chance = self.model.probability(known.features)
-        chance = chance + self.searching.gain(rows) * (1.0 - chance)
-        scores: NDArray[np.float64] = np.clip(chance * known.life, LEAST, 1.0)
-        scores[self.evidence.column["scout"][rows]] = 1.0
+        chance = known.chance
+        if self.searching.lost:
+            chance = chance + self.searching.gain(rows) * (1.0 - chance)
+        scores: NDArray[np.float64] = np.maximum(chance * known.life, LEAST)
+        scores[self.evidence.column["scout"].take(rows)] = 1.0
         return scores
+
+    def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the features of *rows* as they were when they were looked at last."""
+        kept: NDArray[np.float32] = self.evidence.column["features"]
+        return self._used * kept.take(rows, axis=0)
 
     # -- keeping the queue in order
 
@@ -395,7 +362,7 @@ class Treasure(Strategy):
         column = self.evidence.column
         return {
             "score": float(self._chance(rows, known)[0]),
-            "chance_on_topic": float(self.model.probability(known.features)[0]),
+            "chance_on_topic": float(known.chance[0]),
             "chance_alive": float(known.life[0]),
             "widened": self.searching.widened,
             "scout": bool(column["scout"][row]),
@@ -403,19 +370,18 @@ class Treasure(Strategy):
             "pages_that_link": int(column["in_links"][row]),
             "anchor_words": _stems(column["anchor_terms"][row]),
             "url_words": _stems(column["url_terms"][row]),
-            "features": self._parts(known.features[0]),
+            "features": self._parts(self._values(rows)[0]),
         }
 
     def _parts(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Return value, weight and product of each feature, the strongest first."""
-        weights = self.model.weights
-        order = np.argsort(-np.abs(values * weights), kind="stable").tolist()
-        table = np.stack([values, weights, values * weights], axis=1).round(4).tolist()
-        names = list(PRIOR)
-        return {
-            names[at]: dict(zip(("value", "weight", "part"), table[at], strict=True))
-            for at in order
-        }
+        parts = values * self.model.weights
+        table = np.array((values, self.model.weights, parts)).round(4).T.tolist()
+        told = {}
+        for at in np.argsort(-np.abs(parts), kind="stable").tolist():
+            value, weight, part = table[at]
+            told[FEATURES[at]] = {"value": value, "weight": weight, "part": part}
+        return told
 
     def state(self) -> bytes:
         """Return what was learned."""
@@ -424,7 +390,7 @@ class Treasure(Strategy):
             {
                 "model": self.model.state(),
                 "evidence": self.evidence.state(),
-                "kinds": {name: tally.state() for name, tally in self.kinds.tallies().items()},
+                "kinds": self.kinds.state(),
                 "page_relevance": self.kinds.page_relevance[:pages].tobytes(),
                 "outcomes": list(self._outcomes.items()),
                 "dead": list(self._dead),
@@ -442,8 +408,9 @@ class Treasure(Strategy):
         self._standing = None
         self.model.restore(saved["model"])
         self.evidence.restore(saved["evidence"])
-        for name, tally in self.kinds.tallies().items():
-            tally.restore(saved["kinds"][name])
+        self.kinds.restore(saved["kinds"])
+        self.kinds.check(self.evidence.columns[0][: self.evidence.size])
+        self._features = Features(self.evidence.columns, self.kinds.tables)  # columns have moved
         relevance = np.frombuffer(saved["page_relevance"], np.float64)
         self.kinds.page_relevance[: relevance.size] = relevance
         self._outcomes.update({int(key): float(value) for key, value in saved["outcomes"]})

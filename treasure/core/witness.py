@@ -1,0 +1,281 @@
+"""Writes down what a page says of its links: where they stand, and what stands around them.
+
+Serves ``strategies.evidence``, whose columns these are, and ``strategies.treasure``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+import numpy as np
+from cython.cimports.libc.math import sqrt as _sqrt
+
+from treasure.core.features import LOWEST, PLACES, WITNESSES
+
+NEVER = -1
+"""Edition of a row whose features were never worked out."""
+TEXTS = 4
+"""Texts around a link: context, heading, main heading, block."""
+
+
+def stand(
+    links: Any,
+    blocks: Any,
+    headings: Any,
+    main: Any,
+    paths: dict[str, int],
+    page: cython.int,
+    lists: dict[Any, int],
+    width: cython.int,
+    size: cython.int,
+) -> tuple[Any, Any, Any]:
+    """Return where each link stands, whether that is boilerplate, and which spans speak of it.
+
+    It stands at a path, on the *page* and in a list, each of which has a number. The spans are its
+    anchor, its context, *width* words on each side within the block, the heading, the *main*
+    heading, which does not speak twice, and the block. None ends beyond the *size* words of the
+    page, whoever made it.
+    """
+    stands = np.empty((len(links), 3), np.int32)
+    boilerplate = np.empty(len(links), np.uint8)
+    spans = np.zeros((len(links), 2 * (1 + TEXTS)), np.int32)
+    numbers: cython.int[:, ::1] = stands
+    furniture: cython.uchar[::1] = boilerplate
+    found: cython.int[:, ::1] = spans
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    heading: cython.Py_ssize_t
+    start: cython.int
+    stop: cython.int
+    main_start: cython.int
+    main_stop: cython.int
+    main_start, main_stop = _bounds(main)
+    for i in range(len(links)):
+        link = links[i]
+        block = blocks[_part(link, 3)]
+        whole = _part(block, 4)
+        numbers[i, 0] = paths[_part(link, 4)]
+        numbers[i, 1] = page
+        numbers[i, 2] = lists[whole]
+        furniture[i] = 1 if _part(block, 3) else 0
+        start, stop = _bounds(_part(link, 1))
+        found[i, 0], found[i, 1] = start, stop
+        found[i, 2], found[i, 3] = _bounds(_part(block, 1))
+        found[i, 2] = max(found[i, 2], start - width)
+        found[i, 3] = min(found[i, 3], stop + width)
+        heading = _part(block, 2)
+        if heading >= 0:
+            start, stop = _bounds(_part(headings[heading], 1))
+            if start != main_start or stop != main_stop:
+                found[i, 4], found[i, 5] = start, stop
+        found[i, 6], found[i, 7] = main_start, main_stop
+        found[i, 8], found[i, 9] = _bounds(whole)
+        for j in range(found.shape[1]):
+            found[i, j] = min(max(found[i, j], 0), size)
+    return stands, boilerplate, spans
+
+
+@cython.cfunc
+@cython.inline
+def _part(record: object, at: cython.Py_ssize_t) -> object:
+    """Return a part of a named tuple: a tuple in fact, but not to ``record[at]`` when compiled."""
+    if not isinstance(record, tuple) or len(record) <= at:
+        raise TypeError(f"There is no part {at} of {record!r}.")
+    return cython.cast(tuple, record)[at]
+
+
+@cython.cfunc
+@cython.inline
+def _bounds(span: object) -> tuple[cython.int, cython.int]:
+    return _part(span, 0), _part(span, 1)
+
+
+def span_evidence(
+    terms: cython.const[cython.int][:],
+    spans: cython.int[:, :],
+    models: list,
+    found: cython.float[:, :],
+):
+    """Write to *found* what the texts around each link say, by the model that likes them most.
+
+    A span's score is a quotient of two sums (``ddc.page_model``), of which those of all words
+    before its end and before its start are at hand.
+    """
+    sums = np.zeros((len(terms) + 1, 2))
+    before: cython.double[:, :] = sums
+    table: cython.double[:, :]
+    slope: cython.double
+    centre: cython.double
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    term: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    new: cython.Py_ssize_t
+    texts: cython.Py_ssize_t = TEXTS
+    lowest: cython.float = LOWEST
+    score: cython.double
+    length: cython.double
+    for i in range(spans.shape[0]):
+        for j in range(texts):
+            found[i, j] = lowest
+    for table, slope, centre in models:
+        new = table.shape[0] - 2
+        for i in range(terms.shape[0]):
+            before[i + 1, 0] = before[i, 0]
+            before[i + 1, 1] = before[i, 1]
+            term = terms[i]
+            if term >= 0:
+                term = min(term, new)
+                before[i + 1, 0] += table[term, 0]
+                before[i + 1, 1] += table[term, 1]
+        for i in range(spans.shape[0]):
+            for j in range(texts):
+                start = spans[i, 2 * j + 2]
+                stop = spans[i, 2 * j + 3]
+                score = 0.0
+                length = _sqrt(max(before[stop, 1] - before[start, 1], 0.0))
+                if length > 1e-6:
+                    score = (before[stop, 0] - before[start, 0]) / length
+                score = min(max(slope * (score - centre) / 4.0, -1.5), 1.5)
+                found[i, j] = max(found[i, j], score)
+
+
+def hear(
+    rows: cython.longlong[:],
+    stands: cython.int[:, :],
+    boilerplate: cython.uchar[:],
+    values: cython.float[:, :],
+    distance: cython.float,
+    columns: tuple,
+) -> list[int]:
+    """Take in a page that links to *rows*; return each of them once.
+
+    Where the page links to a URL several times, it stands where it is linked to last, the best of
+    *values* counts, and of context and boilerplate the first.
+    """
+    kinds: cython.int[:, :] = columns[0]
+    numbers: cython.float[:, :] = columns[1]
+    editions: cython.int[:] = columns[4]
+    witnesses: cython.Py_ssize_t = WITNESSES
+    places: cython.Py_ssize_t = PLACES
+    never: cython.int = NEVER
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    slot: cython.Py_ssize_t
+    once: dict = {}
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if row not in once:
+            once[row] = None
+            numbers[row, 0] += 1.0
+            numbers[row, 1] = min(numbers[row, 1], distance)
+            numbers[row, 2] += values[i, 0]
+            numbers[row, 3] += boilerplate[i]
+            editions[row] = never
+        for j in range(values.shape[1]):
+            numbers[row, 4 + j] = max(numbers[row, 4 + j], values[i, j])
+        # It has been counted: the slot is that of the link before.
+        slot = places + (cython.cast(cython.Py_ssize_t, numbers[row, 0]) - 1) % witnesses
+        for j in range(stands.shape[1]):
+            kinds[row, slot + j * witnesses] = stands[i, j]
+    return list(once)
+
+
+def add_anchors(
+    rows: cython.longlong[:],
+    spans: cython.int[:, :],
+    terms: cython.const[cython.int][:],
+    held: cython.int[:, :],
+):
+    """Add to each row the words of its anchor that it does not hold yet, while there is room."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    last: cython.Py_ssize_t = held.shape[1] - 1
+    for i in range(rows.shape[0]):
+        for j in range(spans[i, 0], spans[i, 1]):
+            if held[rows[i], last] >= 0:
+                break
+            _add(held, rows[i], terms[j])
+
+
+def add_terms(rows: list, texts: list, held: cython.int[:, :]):
+    """Do the same with texts that are lists of words."""
+    i: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    term: cython.int
+    for i in range(len(rows)):
+        row = rows[i]
+        for term in texts[i]:
+            _add(held, row, term)
+
+
+def count(
+    row: cython.Py_ssize_t,
+    kinds: cython.int[:, ::1],
+    tallies: tuple[Any, ...],
+    relevance: cython.float,
+    alive: cython.bint,
+):
+    """Count what became of the link at *row* for each of its kinds, once each."""
+    counts: cython.float[:, ::1] = tallies[0]
+    starts: cython.longlong[::1] = tallies[1]
+    exits: cython.float[:, ::1] = tallies[2]
+    total: cython.float[:, ::1] = tallies[4]
+    pages: cython.Py_ssize_t = PLACES + WITNESSES
+    lists: cython.Py_ssize_t = pages + WITNESSES
+    leaving: cython.bint = kinds[row, 1] >= 0
+    j: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    kind: cython.Py_ssize_t
+    _count(total, 0, relevance, alive)
+    if leaving:
+        _count(total, 1, relevance, alive)
+    for j in range(kinds.shape[1]):
+        kind = kinds[row, j]
+        for k in range(j):
+            if kinds[row, k] == kind and starts[k] == starts[j]:
+                kind = -1  # another witness has told the same
+                break
+        if kind >= 0:
+            _count(counts, starts[j] + kind, relevance, alive)
+            if leaving and pages <= j < lists:
+                _count(exits, kind, relevance, alive)
+
+
+def count_known(outcomes: list[tuple[int, float]], counts: cython.float[:, ::1]):
+    """Count pages that are known to be alive: kind and relevance of each."""
+    kind: cython.Py_ssize_t
+    relevance: cython.float
+    for kind, relevance in outcomes:
+        _count(counts, kind, relevance, True)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _count(
+    counts: cython.float[:, ::1],
+    kind: cython.Py_ssize_t,
+    relevance: cython.float,
+    alive: cython.bint,
+) -> cython.void:
+    """Count a fetch, a page and its relevance (``strategies.rates``)."""
+    counts[kind, 0] += 1.0
+    if alive:
+        counts[kind, 1] += 1.0
+        counts[kind, 2] += relevance
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _add(held: cython.int[:, :], row: cython.Py_ssize_t, term: cython.int) -> cython.void:
+    j: cython.Py_ssize_t
+    if term >= 0:
+        for j in range(held.shape[1]):
+            if held[row, j] < 0:
+                held[row, j] = term
+            if held[row, j] == term:
+                break
