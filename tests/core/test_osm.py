@@ -55,15 +55,20 @@ def test_links_are_grouped_by_paragraph_or_list_and_heading():
     page = read_page(
         "http://host.test/",
         "<p><a href=a>a</a> <a href=b>b</a></p><h2>One</h2><ul><li><a href=c>c</a><li>"
-        "<a href=d>d</a></ul><p><a href=e>e</a></p><a href=f></a>",
+        "<a href=d>d</a></ul><p><a href=e>e</a></p><a href=f></a>"
+        "<ul><li><a href=g>g</a><li><h3>Two</h3><a href=h>h</a> <a href=i>i</a></ul>",
     )
+    headings = np.array([heading.span.start for heading in page.headings], np.int32)
     for order in (page.links, page.links[::-1], []):
         expected = {}
         for at, link in enumerate(order):
             block = page.blocks[link.block]
-            expected.setdefault((*(block.whole or block.span), block.heading), []).append(at)
+            whole = block.whole or block.span
+            if block.heading >= 0 and headings[block.heading] >= whole.start:
+                whole = block.span
+            expected.setdefault((*whole, block.heading), []).append(at)
         for osm in BOTH:
-            found = osm.grouped(page.block_table, tables.link_table(order))
+            found = osm.grouped(page.block_table, tables.link_table(order), headings)
             assert list(found.items()) == list(expected.items())
 
 
@@ -71,7 +76,11 @@ def test_a_link_in_no_block_is_an_error():
     for osm in BOTH:
         for block in (-1, 0):
             with pytest.raises(IndexError):
-                osm.grouped(np.zeros((0, 6), np.int32), np.array([[0, 0, block]], np.int32))
+                osm.grouped(
+                    np.zeros((0, 6), np.int32),
+                    np.array([[0, 0, block]], np.int32),
+                    np.zeros(0, np.int32),
+                )
 
 
 # -- comparing: a text is {key: count}

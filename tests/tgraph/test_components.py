@@ -78,3 +78,11 @@ def test_cosine_is_that_of_the_definition(one: list[str], other: list[str]) -> N
     expected = dot / norms**0.5 if norms else 0.0
     assert cosine(a, b, DC) == pytest.approx(expected)
     assert cosine(a, b, ISH) == cosine(a, b, SH) == 0
+
+
+def test_a_list_whose_items_have_headings_is_not_counted_once_for_each():
+    items = "".join(f"<li><h3>head {n}</h3><a href=p{n}>words of item {n}</a>" for n in range(300))
+    page = read_page("http://host.test/", f"<h1>Main</h1><ul>{items}</ul>")
+    found = places(page, page.links)
+    assert len(found) == 300
+    assert found.texts.keys.size < 300 * 10

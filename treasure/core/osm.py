@@ -16,17 +16,21 @@ _MOST = 65_535
 
 
 def grouped(
-    blocks: cython.const[cython.int][:, :], links: cython.const[cython.int][:, :]
+    blocks: cython.const[cython.int][:, :],
+    links: cython.const[cython.int][:, :],
+    headings: cython.const[cython.int][:],
 ) -> dict[tuple[int, int, int], list[int]]:
     """Return which *links* are in the same paragraph or whole list: (begin, end, heading) of it.
 
-    Blocks and links are tables as those of a page (``core.tables``).
+    Blocks and links are tables as those of a page (``core.tables``), *headings* is where each
+    begins. A list whose items have headings is no whole: it would count once for each of them.
     """
     found: dict[tuple[int, int, int], list[int]] = {}
     of_block: list[Any] = [None] * blocks.shape[0]
     at: cython.Py_ssize_t
     block: cython.Py_ssize_t
     whole: cython.Py_ssize_t
+    heading: cython.Py_ssize_t
     inside: list
     for at in range(links.shape[0]):
         block = links[at, 2]
@@ -34,6 +38,9 @@ def grouped(
             raise IndexError(block)
         if of_block[block] is None:
             whole = 4 if blocks[block, 5] > blocks[block, 4] else 0
+            heading = blocks[block, 2]
+            if 0 <= heading < headings.shape[0] and headings[heading] >= blocks[block, whole]:
+                whole = 0
             name = (int(blocks[block, whole]), int(blocks[block, whole + 1]), int(blocks[block, 2]))
             of_block[block] = found.setdefault(name, [])
         inside = of_block[block]

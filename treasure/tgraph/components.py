@@ -124,7 +124,12 @@ class Places(Sequence[Place]):
     """The places of some links of a page; each is put together when it is asked for."""
 
     def __init__(
-        self, page: Page, links: Sequence[Link], inside: list[list[int]], texts: Texts
+        self,
+        page: Page,
+        links: Sequence[Link],
+        spans: list[tuple[int, int]],
+        inside: list[list[int]],
+        texts: Texts,
     ) -> None:
         self.texts = texts
         self.inside = inside
@@ -135,7 +140,7 @@ class Places(Sequence[Place]):
                 of_link[at] = place
         self.of_link = np.array(of_link, np.intp)
         """Which place each link is in."""
-        self._page, self._links = page, links
+        self._page, self._links, self._spans = page, links, spans
 
     def __len__(self) -> int:
         return len(self.inside)
@@ -151,7 +156,7 @@ class Places(Sequence[Place]):
             return [self[at] for at in range(*index.indices(len(self)))]
         links = tuple([self._links[at] for at in self.inside[index]])
         block = self._page.blocks[links[0].block]
-        return Place(block.whole or block.span, block, links, self.texts[index])
+        return Place(Span(*self._spans[index]), block, links, self.texts[index])
 
 
 def by_place(page: Page, links: Sequence[Link]) -> dict[tuple[int, int, int], list[int]]:
@@ -159,8 +164,9 @@ def by_place(page: Page, links: Sequence[Link]) -> dict[tuple[int, int, int], li
 
     A place is named by begin, end and heading.
     """
+    headings = np.array([heading.span.start for heading in page.headings], np.int32)
     found: dict[tuple[int, int, int], list[int]] = osm.grouped(
-        page.block_table, tables.link_table(links)
+        page.block_table, tables.link_table(links), headings
     )
     return found
 
@@ -176,10 +182,9 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
     above = _headings(page)
     headings = [above[heading] for (_, _, heading), _ in found]
     inside = [numbers for _, numbers in found]
-    terms, data = boundary.cut(
-        page, links, [(start, stop) for (start, stop, _), _ in found], inside
-    )
-    return Places(page, links, inside, Texts(*osm.counted(terms, headings, data)))
+    spans = [(start, stop) for (start, stop, _), _ in found]
+    terms, data = boundary.cut(page, links, spans, inside)
+    return Places(page, links, spans, inside, Texts(*osm.counted(terms, headings, data)))
 
 
 def _headings(page: Page) -> list[list[tuple[int, int, int]]]:
