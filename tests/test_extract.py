@@ -205,6 +205,18 @@ def test_nothing_breaks_the_reader(html):
     for link in page.links:
         assert 0 <= link.block < len(page.blocks)
         assert isinstance(page.context(link), Span)
+    assert page.contexts(page.links) == [page.text(page.context(link)) for link in page.links]
+
+
+def test_contexts_of_all_links_are_those_of_each():
+    page = read(
+        "<p>one <a href=a>two</a> three</p><p><a href=b><img></a></p>"
+        "<p>é 日本 <a href=c>four</a></p><ul><li><a href=d><img></a></ul>"
+    )
+    assert page.contexts(page.links) == [page.text(page.context(link)) for link in page.links]
+    assert "" in page.contexts(page.links)
+    assert page.contexts(page.links[:1], width=0) == ["two"]
+    assert read("<a href=a><img></a>").contexts(read("<a href=a><img></a>").links) == [""]
 
 
 def test_control_characters_are_no_marks():

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from treasure.text import (
     STOP,
     VOCABULARY,
     Vocabulary,
+    distinct,
     plain,
     spaced,
     words,
@@ -76,3 +78,13 @@ def test_words_of_addresses_are_looked_up_and_not_learned() -> None:
     assert vocabulary.met("xqzt17") == NEW
     assert vocabulary.met("the") == vocabulary.met("2026") == STOP
     assert vocabulary.size == len(vocabulary) == 1
+
+
+@given(st.lists(st.integers(-1, 300) | st.just(NEW)))
+def test_distinct_numbers_are_those_that_sorting_finds(numbers):
+    terms = np.array(numbers, np.int32)
+    known, places = distinct(terms)
+    expected = np.unique(terms, return_inverse=True)
+    assert known.tolist() == expected[0].tolist()
+    assert places.tolist() == expected[1].tolist()
+    assert places.dtype == np.int32

@@ -80,6 +80,16 @@ UNNEEDED_DOWNLOADER_MIDDLEWARES = [
         "cookies.CookiesMiddleware",
     )
 ]
+ORDINARY_DOWNLOADER_MIDDLEWARES = [
+    f"scrapy.downloadermiddlewares.{name}"
+    for name in (
+        "downloadtimeout.DownloadTimeoutMiddleware",
+        "defaultheaders.DefaultHeadersMiddleware",
+        "useragent.UserAgentMiddleware",
+        "stats.DownloaderStats",
+    )
+]
+IN_THEIR_PLACE = {"treasure.middlewares.ordinary.OrdinaryMiddleware": 850}
 UNNEEDED_SPIDER_MIDDLEWARES = [
     f"scrapy.spidermiddlewares.{name}"
     for name in (
@@ -102,30 +112,37 @@ def is_native(crawler: Crawler) -> bool:
 
 def workbench_of(crawler: Crawler) -> Workbench | None:
     """Return the workbench of this crawl; None when the user must mend something first."""
-    if crawler not in _workbenches:
-        try:
-            mistake = getattr(crawler.spider, "mistake", None)
-            if mistake is not None:
-                raise mistake
-            config = TreasureConfig.read(crawler.settings)
-            if config.order == "scrapy" and is_native(crawler):
-                raise ConfigError(
-                    "TREASURE_ORDER=scrapy is for spiders of your own project. The order of ours is"
-                    " its strategy: for comparison give -a strategy=breadth-first."
-                )
-            seeds = getattr(crawler.spider, "seeds", ())
-            bench = workbench.build(config, seeds, seeds_needed=is_native(crawler))
-            try:
-                starts = seeds or getattr(crawler.spider, "start_urls", ())
-                check_contact(crawler.settings["USER_AGENT"], config, starts)
-            except UserError:
-                bench.close()
-                raise
-            _workbenches[crawler] = bench
-        except (UserError, UnavailableError) as error:
-            refuse(crawler, error)
-            _workbenches[crawler] = None
+    try:
+        return _workbenches[crawler]
+    except KeyError:
+        pass
+    try:
+        _workbenches[crawler] = _build(crawler)
+    except (UserError, UnavailableError) as error:
+        refuse(crawler, error)
+        _workbenches[crawler] = None
     return _workbenches[crawler]
+
+
+def _build(crawler: Crawler) -> Workbench:
+    mistake = getattr(crawler.spider, "mistake", None)
+    if mistake is not None:
+        raise mistake
+    config = TreasureConfig.read(crawler.settings)
+    if config.order == "scrapy" and is_native(crawler):
+        raise ConfigError(
+            "TREASURE_ORDER=scrapy is for spiders of your own project. The order of ours is"
+            " its strategy: for comparison give -a strategy=breadth-first."
+        )
+    seeds = getattr(crawler.spider, "seeds", ())
+    bench = workbench.build(config, seeds, seeds_needed=is_native(crawler))
+    try:
+        starts = seeds or getattr(crawler.spider, "start_urls", ())
+        check_contact(crawler.settings["USER_AGENT"], config, starts)
+    except UserError:
+        bench.close()
+        raise
+    return bench
 
 
 def refuse(crawler: Crawler, error: Exception) -> None:
@@ -171,6 +188,8 @@ class TreasureAddon:
         _add(settings, "EXTENSIONS", EXTENSIONS)
         if ours:
             _leave_out(settings, "DOWNLOADER_MIDDLEWARES", UNNEEDED_DOWNLOADER_MIDDLEWARES)
+            _leave_out(settings, "DOWNLOADER_MIDDLEWARES", ORDINARY_DOWNLOADER_MIDDLEWARES)
+            _add(settings, "DOWNLOADER_MIDDLEWARES", IN_THEIR_PLACE)
             _leave_out(settings, "SPIDER_MIDDLEWARES", UNNEEDED_SPIDER_MIDDLEWARES)
             settings.set("LOG_FORMATTER", LOG_FORMATTER, priority="addon")
         if settings.get("TREASURE_WEB"):

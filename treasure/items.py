@@ -27,7 +27,8 @@ def headers_of(response: Response) -> dict[str, str]:
     """Return the headers as they are stored: those that came several times joined."""
     return {
         name.decode("latin-1"): b", ".join(values).decode("latin-1")
-        for name, values in response.headers.items()
+        # Not the items of Scrapy's own class, which looks each name up once more.
+        for name, values in dict.items(response.headers)
     }
 
 

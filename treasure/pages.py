@@ -115,6 +115,24 @@ class Page:
             max(block.start, link.anchor.start - width), min(block.stop, link.anchor.stop + width)
         )
 
+    def contexts(self, links: Sequence[Link], width: int = CONTEXT_WORDS) -> list[str]:
+        """Return the text of each link's context: ``text`` of ``context``, for all at once."""
+        data, starts, stops = self._cut
+        if not starts.size:
+            return [""] * len(links)
+        firsts, lasts = [], []
+        for link in links:
+            start, stop = self.blocks[link.block].span
+            firsts.append(max(start, link.anchor.start - width))
+            lasts.append(min(stop, link.anchor.stop + width) - 1)
+        # Clipped: a context of no words may lie behind the last one.
+        begins = starts.take(firsts, mode="clip").tolist()
+        ends = stops.take(lasts, mode="clip").tolist()
+        return [
+            spaced(data[begin:end].decode()) if first <= last else ""
+            for first, last, begin, end in zip(firsts, lasts, begins, ends, strict=True)
+        ]
+
     def counts(self, span: Span) -> Counter[int]:
         """Return the term frequencies of *span*, stop words left out."""
         counts = Counter(self.terms[span.start : span.stop].tolist())

@@ -29,6 +29,7 @@ from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, ORIGIN, LinkBatch
+from treasure.pages import Link
 from treasure.plain import plain, plain_part, restored
 from treasure.urls import canonical, url_key
 
@@ -212,17 +213,21 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         if self.recorder is not None:
             decision = replace(decision, explanation=self.recorder.scored(batch, decision))
         depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
-        best: dict[str, Entry] = {}
-        # Where a link stood is kept from where it was met first.
-        fresh = {link.url for link in decision.fresh}
+        page, best = batch.page, dict[str, tuple[Link, float]]()
         for link, score in zip(decision.links, decision.scores, strict=True):
             known = best.get(link.url)
-            if known is None or score > known.score:
-                context = batch.page.text(batch.page.context(link)) if link.url in fresh else ""
-                best[link.url] = Entry(
-                    link.url, score, depth, batch.page.url, link.anchor_text, context
-                )
-        self.push(list(best.values()))
+            if known is None or score > known[1]:
+                best[link.url] = link, score
+        # Where a link stood is kept from where it was met first.
+        fresh = {link.url for link in decision.fresh}
+        new = [link for url, (link, _) in best.items() if url in fresh]
+        contexts = dict(zip([link.url for link in new], page.contexts(new), strict=True))
+        self.push(
+            [
+                Entry(url, score, depth, page.url, link.anchor_text, contexts.get(url, ""))
+                for url, (link, score) in best.items()
+            ]
+        )
         self.rescore(decision.rescored)
         return decision
 

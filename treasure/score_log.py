@@ -107,8 +107,8 @@ class ScoreLog:
         opened.block.pages.append((page.url, decision.verdict.relevance, now, self._number))
         self._number += 1
         links = decision.links
-        opened.keys.append(np.fromiter((url_key(link.url) for link in links), np.int64, len(links)))
-        opened.scores.append(np.fromiter(decision.scores, np.float32, len(links)))
+        opened.keys.append(np.array([url_key(link.url) for link in links], np.int64))
+        opened.scores.append(np.array(decision.scores, np.float32))
         opened.anchors += [link.anchor_text[:ANCHOR_CHARACTERS] for link in links]
         nodes = measured.nodes if measured is not None else None
         if nodes is None or len(nodes) != len(links):

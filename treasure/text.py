@@ -161,6 +161,11 @@ class Vocabulary(dict[str, int]):
         """Return the stem behind *number*."""
         return self._stems[number]
 
+    def stems(self, numbers: Iterable[int]) -> list[str]:
+        """Return the stems behind *numbers*."""
+        known = self._stems
+        return [known[number] for number in numbers]
+
     @property
     def size(self) -> int:
         """How many stems are known."""
@@ -179,3 +184,17 @@ def _stops(word: str) -> bool:
 
 VOCABULARY = Vocabulary()
 """The vocabulary of this process."""
+
+
+def distinct(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the different *numbers* (-1 or more) in order, and which of them each one is.
+
+    As ``np.unique`` does by sorting, in a fifth of the time: numbers of words are small.
+    """
+    if not numbers.size:
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    places = np.zeros(int(numbers.max()) + 2, np.int32)
+    places[numbers + 1] = 1
+    known = np.flatnonzero(places)
+    places[known] = np.arange(known.size, dtype=np.int32)
+    return known - 1, places.take(numbers + 1)

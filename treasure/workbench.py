@@ -45,10 +45,14 @@ from treasure.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-GARBAGE = 1_000, 2, 3_000
-"""New objects after which the youngest are looked through for garbage, which takes a millisecond;
-how often, until the middle-aged are (at most 3,000 objects: the event loop waits); and then all,
-which takes 50 to 80 ms, once in 36,000 pages."""
+YOUNG, LOOKS = 1_000, 4_000
+"""New objects after which, between two pages, those are looked through for garbage, which takes
+one to three milliseconds; and how often, until all are, which takes 50 to 80, once in 36,000 pages.
+"""
+GARBAGE = 10_000, 2, LOOKS
+"""The same wherever we are: a page of very many links, or downloads that fail one after the other.
+In the midst of a page most objects are neither garbage nor do they stay; to look then takes twice
+the time, and the event loop waits."""
 LOCK_SECONDS = 0.001
 """How long another thread, such as a fit of the judge, keeps the interpreter to itself while the
 event loop wants it; Python's own 0.005 are half a page."""
@@ -141,6 +145,13 @@ def job_name(config: TreasureConfig, topics: Sequence[Topic]) -> str:
 def repository_url(config: TreasureConfig) -> str:
     """Return the SQLAlchemy URL of the repository."""
     return config.repository or f"sqlite:///{Path(config.runs_dir) / 'treasure.db'}"
+
+
+def tidy() -> None:
+    """Look for garbage when there is reason to; for the moments between two pages."""
+    young, _, looks = gc.get_count()
+    if young > YOUNG:
+        gc.collect(2 if looks >= LOOKS else 1)
 
 
 def _keep_what_stayed(phase: str, info: Mapping[str, int]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.core.documents import add, counted, margin
-from treasure.text import VOCABULARY
+from treasure.text import VOCABULARY, distinct
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -62,12 +62,12 @@ def document(terms: Ids) -> Document:
 def pack_documents(documents: Sequence[Document]) -> dict[str, Any]:
     """Return *documents* ready for msgpack, words as stems."""
     terms = [text.terms for text in documents]
-    known, places = np.unique(np.concatenate([*terms, np.empty(0, np.int32)]), return_inverse=True)
+    known, places = distinct(np.concatenate([*terms, np.empty(0, np.int32)]))
     counts = np.concatenate([*(text.counts for text in documents), np.empty(0)])
     return {
         "sizes": [text.terms.size for text in documents],
-        "stems": [VOCABULARY.stem(term) for term in known.tolist()],
-        "terms": places.astype(np.int32).tobytes(),
+        "stems": VOCABULARY.stems(known.tolist()),
+        "terms": places.tobytes(),
         "counts": counts.astype(np.float32).tobytes(),
     }
 
@@ -118,7 +118,7 @@ class DocumentFrequencies:
         seen = np.flatnonzero(self._counts)
         return {
             "documents": self.documents,
-            "stems": [VOCABULARY.stem(term) for term in seen.tolist()],
+            "stems": VOCABULARY.stems(seen.tolist()),
             "counts": self._counts[seen].astype(np.float32).tobytes(),
         }
 

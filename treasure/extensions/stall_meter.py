@@ -47,8 +47,10 @@ class StallMeter:
 
     def start(self) -> None:
         """Begin to measure."""
-        self._due = time.monotonic() + self._tick_seconds
-        self._worked = time.thread_time()
+        self._wait(time.monotonic(), time.thread_time())
+
+    def _wait(self, now: float, worked: float) -> None:
+        self._due, self._worked = now + self._tick_seconds, worked
         self._timer = asyncio.get_running_loop().call_later(self._tick_seconds, self._tick)
 
     def stop(self) -> None:
@@ -57,8 +59,8 @@ class StallMeter:
             self._timer.cancel()
 
     def _tick(self) -> None:
-        late = time.monotonic() - self._due
-        worked = time.thread_time() - self._worked
+        now, working = time.monotonic(), time.thread_time()
+        late, worked = now - self._due, working - self._worked
         stall = min(late, worked)
         if stall > STALL_SECONDS:
             self.crawler.stats.inc_value("treasure/loop/stalls")
@@ -67,4 +69,4 @@ class StallMeter:
             self.crawler.stats.set_value("treasure/loop/longest_stall_seconds", round(stall, 3))
         busy = worked > self._tick_seconds / 2
         self._tick_seconds = BUSY_TICK_SECONDS if busy else TICK_SECONDS
-        self.start()
+        self._wait(now, working)

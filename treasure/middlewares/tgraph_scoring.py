@@ -23,6 +23,7 @@ from treasure.extract import read_page
 from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
 from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
+from treasure.workbench import tidy
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -98,6 +99,7 @@ class TGraphScoringMiddleware:
 
     async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         scheduler: Any = self.crawler.engine.scheduler
+        tidy()
         requests: list[Request] = []
         decision: Decision | None = None
         async for output in result:

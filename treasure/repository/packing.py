@@ -46,8 +46,12 @@ def decompress(packed: bytes) -> bytes:
 
 def pack_links(links: tuple[LinkRecord, ...]) -> bytes:
     """Return *links* as one packed value; scores keep four digits."""
-    rows = [(clean(link.url), round(link.score, 4), clean(link.anchor)) for link in links]
-    return compress(_links_encoder.encode(rows)) if rows else b""
+    if not links:
+        return b""
+    rows = [(url, round(score, 4), anchor) for url, score, anchor in links]
+    if not _is_clean("".join([url + anchor for url, _, anchor in rows])):
+        rows = [(clean(url), score, clean(anchor)) for url, score, anchor in rows]
+    return compress(_links_encoder.encode(rows))
 
 
 def unpack_links(packed: bytes) -> list[LinkRecord]:
@@ -59,13 +63,21 @@ def unpack_links(packed: bytes) -> list[LinkRecord]:
 
 def clean(text: str) -> str:
     """Return *text* without what no database takes: NUL and halves of characters."""
+    if _is_clean(text):
+        return text
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+def _is_clean(text: str) -> bool:
     if "\x00" in text:
-        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        return False
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode()
-    return text
+        return False
+    return True
 
 
 _PLAIN = """job key fetched_at status headers seconds size depth score ageing explored passed_over

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from treasure.core import witness
 from treasure.core.features import ANCHOR_TERMS, WITNESSES
-from treasure.text import NEW, VOCABULARY
+from treasure.text import NEW, VOCABULARY, distinct
 
 Rows = NDArray[np.int64]
 
@@ -179,7 +179,7 @@ class Evidence:
             size, free, dropped = rows.size, [], []
         places = np.arange(rows.size) if size == rows.size else rows
         terms = np.concatenate([self.column[name][rows].ravel() for name in TEXTS])
-        known, numbers = np.unique(terms, return_inverse=True)
+        known, numbers = distinct(terms)
         return {
             "size": int(size),
             "free": list(free),
@@ -187,7 +187,7 @@ class Evidence:
             "places": places.tolist(),
             "columns": {name: self.column[name][rows].tobytes() for name in KEPT},
             "stems": [_stem(term) for term in known.tolist()],
-            "terms": numbers.astype(np.int32).tobytes(),
+            "terms": numbers.tobytes(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
