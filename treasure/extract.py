@@ -9,15 +9,16 @@ of segments until then.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import overload
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
-from treasure.core.walk import Walk, unescaped
+from treasure.core.walk import Walk, shown, unescaped
 from treasure.errors import UnreadablePageError
 from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.parsable import parsable
@@ -117,13 +118,20 @@ _STEPS = _Steps()
 
 
 class _BlockTexts(Sequence[str]):
-    """The text of each block as it was written; made when somebody asks."""
+    """The text of each block, made when somebody asks."""
 
     def __init__(self, text: bytes, bounds: list[tuple[int, int]]) -> None:
         self._text, self._bounds = text, bounds
 
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [shown(self._text, begin, end) for begin, end in self._bounds]
+
     def __len__(self) -> int:
         return len(self._bounds)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -132,10 +140,7 @@ class _BlockTexts(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        begin, end = self._bounds[index]
-        return self._text[begin:end].replace(_MARK, b"").decode("utf-8", "replace")
+        return self._texts[index]
 
 
 class _Reading:

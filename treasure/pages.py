@@ -87,7 +87,7 @@ class Page:
     blocks: Sequence[Block]
     links: Sequence[Link]
     block_texts: Sequence[str] = field(default=(), repr=False)
-    """The text of each block as it was written."""
+    """The text of each block as it was written, with one space between words."""
     language: str = ""
     """The language the page declares, as an ISO 639-1 code; empty when it declares none."""
     canonical: str = ""
@@ -198,11 +198,13 @@ class Page:
     @cached_property
     def main_text(self) -> str:
         """The text of all blocks that are not boilerplate, a line each, as it was written."""
-        lines = (
-            spaced(written)
-            for block, written in zip(self.blocks, self.block_texts, strict=True)
-            if not block.boilerplate and block.span
-        )
+        lines = [
+            written
+            for (_, span, _, boilerplate, _), written in zip(
+                self.blocks, self.block_texts, strict=True
+            )
+            if not boilerplate and span
+        ]
         return "\n".join(lines)
 
     @cached_property

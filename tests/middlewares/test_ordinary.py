@@ -48,13 +48,14 @@ def passed(middlewares, request):
     ],
 )
 def test_it_does_what_those_it_stands_for_do(headers, meta):
-    theirs, counted = passed(SCRAPYS, Request("http://a.example.org/", headers=headers, meta=meta))
-    ours, ourselves = passed(
-        [OrdinaryMiddleware], Request("http://a.example.org/", headers=headers, meta=meta)
-    )
+    def request():
+        return Request("http://a.example.org:81/b/c?d=e", headers=headers, meta=meta, body=b"f")
+
+    theirs, counted = passed(SCRAPYS, request())
+    ours, ourselves = passed([OrdinaryMiddleware], request())
     assert ours.headers == theirs.headers
     assert ours.meta == theirs.meta
-    del counted["downloader/request_bytes"]
+    assert ourselves["downloader/request_bytes"] == counted["downloader/request_bytes"]
     size = "downloader/response_bytes"
     assert ourselves.pop(size) == pytest.approx(counted.pop(size), abs=40)  # the status line
     assert ourselves == counted

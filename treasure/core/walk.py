@@ -90,6 +90,28 @@ def unescaped(written: bytes) -> str:
     return written.decode("utf-8", "replace")
 
 
+@cython.ccall
+def shown(text: object, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
+    """Return a part of a text as it is shown: no marks, one space between words."""
+    part: bytearray = bytearray(text[begin:end])
+    signs: cython.uchar[:] = part
+    size: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
+    spaces: cython.bint = False
+    for at in range(len(part)):
+        if _is_space(signs[at]):
+            spaces = size > 0
+        elif signs[at] != 1:
+            if spaces:
+                signs[size] = 32
+                size += 1
+                spaces = False
+            signs[size] = signs[at]
+            size += 1
+    found: str = part[:size].decode("utf-8", "replace")
+    return found if size == len(found) else " ".join(found.split())  # other kinds of space
+
+
 @cython.cclass
 class Walk:
     """What has been read of a page so far. A place is the number of segments before it.
@@ -353,10 +375,10 @@ class Walk:
         self._anchor = None
         first: cython.Py_ssize_t = self._anchor_first
         last: cython.Py_ssize_t = self._place()
-        shown: str = self._shown(self.begins[first], self.size) or named.strip()
+        anchor: str = shown(self.text, self.begins[first], self.size) or named.strip()
         path = ">".join([*self._path[-PATH_STEPS:], tag])
         nofollow = rel != "" and not _NOFOLLOW.isdisjoint(rel.lower().split())
-        self._add_link(href, first, last, shown[:MAX_ANCHOR_CHARS], path, nofollow)
+        self._add_link(href, first, last, anchor[:MAX_ANCHOR_CHARS], path, nofollow)
         if self._cut_wanted:
             self.end_block()
 
@@ -439,27 +461,6 @@ class Walk:
         return self._html[self._values[which, 0] : self._values[which, 1]]
 
     # -- text
-
-    @cython.cfunc
-    def _shown(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
-        """Return a part of the text as it is shown: no marks, one space between words."""
-        shown: bytearray = self.text[begin:end]
-        signs: cython.uchar[:] = shown
-        size: cython.Py_ssize_t = 0
-        at: cython.Py_ssize_t
-        spaces: cython.bint = False
-        for at in range(end - begin):
-            if _is_space(signs[at]):
-                spaces = size > 0
-            elif signs[at] != 1:
-                if spaces:
-                    signs[size] = 32
-                    size += 1
-                    spaces = False
-                signs[size] = signs[at]
-                size += 1
-        text: str = shown[:size].decode("utf-8", "replace")
-        return text if size == len(text) else " ".join(text.split())  # other kinds of space
 
     @cython.cfunc
     def _place(self) -> cython.Py_ssize_t:

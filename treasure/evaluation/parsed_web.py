@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 
+import treasure
 from treasure.errors import UnreadablePageError
 from treasure.evaluation.page_codec import FORMAT, decode, encode
 from treasure.evaluation.virtual_web import VirtualWeb
@@ -19,6 +19,18 @@ from treasure.pages import Page
 from treasure.urls import canonical, join
 
 CACHE_FOLDER = Path("data/runs/cache")
+READERS = (
+    "extract.py",
+    "core/walk.py",
+    "core/words.py",
+    "parsable.py",
+    "text.py",
+    "urls.py",
+    "pages.py",
+    "evaluation/archived.py",
+    "evaluation/parsed_web.py",
+)
+"""Where a page becomes what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +109,8 @@ def _stamp(path: Path) -> str:
     """Return a digest of whatever a read page depends on."""
     stat = path.stat()
     parts = [str(path.resolve()), str(stat.st_size), str(stat.st_mtime_ns), str(FORMAT)]
-    for module in (
-        "extract",
-        "parsable",
-        "text",
-        "urls",
-        "pages",
-        "evaluation.archived",
-        "evaluation.parsed_web",
-    ):
-        spec = find_spec(f"treasure.{module}")
-        if spec is not None and spec.origin and Path(spec.origin).is_file():
-            parts.append(blake2b(Path(spec.origin).read_bytes(), digest_size=8).hexdigest())
+    for name in READERS:
+        source = Path(treasure.__file__).parent / name
+        if source.is_file():
+            parts.append(blake2b(source.read_bytes(), digest_size=8).hexdigest())
     return blake2b("|".join(parts).encode(), digest_size=8).hexdigest()

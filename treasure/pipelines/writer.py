@@ -242,10 +242,11 @@ class RepositoryWriter:
         if decision is not None and decision.graph_node is not None:
             measured["graph_node"] = str(decision.graph_node)
         if on_topic and decision is not None:
-            urls = [link.url for link in decision.links]
-            anchors = [link.anchor_text for link in decision.links]
-            rows = zip(urls, decision.scores, anchors, strict=True)
-            measured["links"] = tuple(map(LinkRecord._make, rows))
+            new = tuple.__new__  # a third of the time of calling the class
+            scored = zip(decision.links, decision.scores, strict=True)
+            measured["links"] = tuple(
+                [new(LinkRecord, (link.url, score, link.anchor_text)) for link, score in scored]
+            )
         return PageRecord(
             job=self.bench.job,
             fetched_at=draft.fetched_at,
