@@ -27,8 +27,11 @@ from treasure.ddc.background import Background
 from treasure.ddc.judge import Judge
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.extract import read_page
+from treasure.strategies.base import Arrival, Brief
+from treasure.strategies.treasure import Treasure
 from treasure.text import Vocabulary
 from treasure.topics import Topic
+from treasure.urls import url_key
 
 SHARED = Path(os.environ.get("TREASURE_SHARED", Path(__file__).parents[2] / "shared"))
 WEB = SHARED / "webs" / "schools" / "web.warc.gz"
@@ -73,6 +76,23 @@ def test_lexbor_and_lxml_read_the_same_links_and_headings():
     assert pages == PAGES
     # Broken nesting; see above.
     assert len(differing) <= PAGES // 100, differing[:5]
+
+
+@needs_web
+def test_scores_of_a_batch_are_those_of_one_link_each():
+    topic = Topic("music", numbers=("78",))
+    judge = Judge([topic])
+    strategy = Treasure(Brief(topic, judge))
+    for url, body in _real_pages(30):
+        page = read_page(url, body)
+        arrival = Arrival(url, page, judge.verdict(page))
+        strategy.learn(arrival)
+        strategy.score(arrival, page.links)
+        column = strategy.evidence.column
+        for link in page.links:
+            row = strategy.evidence.row(url_key(link.url))
+            if row is not None:
+                assert strategy.explain(link.url)["score"] == column["score"][row]
 
 
 def test_a_fit_beside_the_crawl_ends_at_the_same_model():
