@@ -4,6 +4,7 @@ Where there is no C compiler the same modules run as they are, and a page takes 
 long. So they do in an egg (scrapyd-deploy), which serves every machine and every Python alike.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -36,4 +37,4 @@ def core():
     return cythonize(modules, build_dir="build", compiler_directives=DIRECTIVES, quiet=True)
 
 
-setup(ext_modules=core())
+setup(ext_modules=core(), options={"build_ext": {"parallel": os.cpu_count()}})
