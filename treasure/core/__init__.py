@@ -8,8 +8,8 @@ none of our own classes; the module that each serves says what it is all for.
 No index may be negative or beyond its end: compiled code does not look.
 """
 
-from treasure.core import words
+from treasure.core.words import COMPILED
 
-COMPILED = not words.__file__.endswith(".py")
-"""Whether the core runs as machine code."""
+__all__ = ["COMPILED", "SLOW"]
+
 SLOW = "Our core is not compiled here: a page takes several times as long."

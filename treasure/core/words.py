@@ -1,4 +1,4 @@
-"""Cuts a text into words and looks up the number of each, in one pass over its bytes.
+"""Cuts a text into words and looks up the number of each.
 
 Serves ``word_table``, which says what the table is.
 """
@@ -10,6 +10,8 @@ from typing import Any
 import cython
 import numpy as np
 
+COMPILED = bool(cython.compiled)
+"""Whether the core runs as machine code."""
 MOST_BYTES = 24
 """Longer words have no hash: they are no words, or nobody's."""
 SHIFT = 44
