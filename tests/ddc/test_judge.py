@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -191,3 +194,22 @@ def test_wrong_arguments_are_told() -> None:
         Judge([])
     with pytest.raises(ConfigError, match="drop or keep"):
         Judge([BIRDS], unsure="maybe")
+
+
+def test_who_waits_while_a_fit_is_being_started_waits_for_its_end(monkeypatch):
+    judge = Judge([Topic("astronomy", numbers=("52",))])
+    reached, start = threading.Event(), threading.Thread.start
+
+    def slowly(thread):
+        if thread.name == "judge":
+            reached.set()
+            time.sleep(0.2)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    beginning = threading.Thread(target=judge.work_beside)
+    beginning.start()
+    assert reached.wait(10)
+    judge.wait()  # it raised: cannot join thread before it is started
+    assert judge._fitted
+    beginning.join()

@@ -133,6 +133,8 @@ class Judge:
         self._fitted: list[PageModel] = []
         self._beside = False
         self._fitting: threading.Thread | None = None
+        self._starting = threading.Lock()
+        """Held by whoever starts a fit, or asks for the one that was started."""
 
     # -- verdicts
 
@@ -196,8 +198,10 @@ class Judge:
 
     def wait(self) -> None:
         """Return when no fit is under way."""
-        if self._fitting is not None:
-            self._fitting.join()
+        with self._starting:
+            fitting = self._fitting
+        if fitting is not None:
+            fitting.join()
 
     @property
     def models(self) -> Sequence[PageModel]:
@@ -223,14 +227,16 @@ class Judge:
         """Fit again, here or beside; a fit that is still under way will do."""
         if not self._beside:
             self.refit()
-        elif self._fitting is None or not self._fitting.is_alive():
-            work = self._fit_of_now()
+            return
+        with self._starting:
+            if self._fitting is None or not self._fitting.is_alive():
+                work = self._fit_of_now()
 
-            def fit_beside() -> None:
-                self._fitted = work()
+                def fit_beside() -> None:
+                    self._fitted = work()
 
-            self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)
-            self._fitting.start()
+                self._fitting = threading.Thread(target=fit_beside, name="judge", daemon=True)
+                self._fitting.start()
 
     def _fit_of_now(self) -> Callable[[], list[PageModel]]:
         """Return the work of a fit to what is known now, whatever is learned meanwhile."""
