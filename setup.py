@@ -1,6 +1,6 @@
 """Compiles ``treasure/core``; everything else is in pyproject.toml.
 
-Where there is no C compiler the same modules run as they are, and a page takes several times as
+Where there is no C compiler the same modules run as they are, and a page takes about ten times as
 long. So they do in an egg (scrapyd-deploy), which serves every machine and every Python alike.
 """
 

@@ -12,4 +12,4 @@ from treasure.core.words import COMPILED
 
 __all__ = ["COMPILED", "SLOW"]
 
-SLOW = "Our core is not compiled here: a page takes several times as long."
+SLOW = "Our core is not compiled here: a page takes about ten times as long."
