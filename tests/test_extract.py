@@ -10,6 +10,7 @@ from scrapy.http import HtmlResponse
 
 from treasure.extract import decode, read_page
 from treasure.pages import Span
+from treasure.tgraph.components import ISH, SH, headings_above
 
 URL = "http://host.test/dir/page.html"
 
@@ -59,10 +60,16 @@ def test_headings_and_the_sections_they_open():
     )
     inner, outer = (page.blocks[link.block] for link in page.links)
     assert page.text(page.main_heading) == "main"
-    assert page.text(page.immediate_heading(inner)) == "detail"
-    assert [page.text(span) for span in page.section_headings(inner)] == ["part"]
-    assert page.text(page.immediate_heading(outer)) == "other"
-    assert page.section_headings(outer) == []
+    above = headings_above(page)
+
+    def headings(block, component):
+        spans = [Span(*bounds) for *bounds, kind in above[block.heading] if kind == component]
+        return [page.text(span) for span in spans]
+
+    assert headings(inner, ISH) == ["detail"]
+    assert headings(inner, SH) == ["part"]
+    assert headings(outer, ISH) == ["other"]
+    assert headings(outer, SH) == []
 
 
 def test_role_heading_counts_as_heading():

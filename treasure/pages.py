@@ -163,37 +163,12 @@ class Page:
         return table
 
     @cached_property
-    def link_table(self) -> NDArray[np.int32]:
-        """A row a link: begin and end of its anchor, and its block."""
-        table: NDArray[np.int32] = tables.link_table(self.links)
-        return table
-
-    @cached_property
     def main_heading(self) -> Span:
         """MH of the T-Graph papers: the first h1, else the title."""
         for heading in self.headings:
             if heading.level == 1 and heading.span:
                 return heading.span
         return self.title_span
-
-    def immediate_heading(self, block: Block) -> Span:
-        """ISH: the nearest heading above *block*, unless that is the main heading itself."""
-        if block.heading < 0:
-            return EMPTY
-        span = self.headings[block.heading].span
-        return EMPTY if span == self.main_heading else span
-
-    def section_headings(self, block: Block) -> list[Span]:
-        """SH: the headings that contain the immediate one, outermost first, without the main."""
-        spans: list[Span] = []
-        if block.heading >= 0:
-            level = self.headings[block.heading].level
-            for heading in reversed(self.headings[: block.heading]):
-                if heading.level < level:
-                    level = heading.level
-                    if heading.span != self.main_heading:
-                        spans.append(heading.span)
-        return spans[::-1]
 
     @cached_property
     def main_text(self) -> str:

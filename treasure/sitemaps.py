@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import numpy as np
 from lxml import etree
 
-from treasure.pages import Block, Link, Page, Span
+from treasure.pages import EMPTY, Block, Link, Page, Span
 from treasure.text import VOCABULARY, words
 from treasure.urls import canonical
 
@@ -86,8 +86,7 @@ def listing(url: str, links: Sequence[str]) -> Page:
         texts.append(" ".join(spelled))
         found.append(Link(link, span, texts[-1], index, "sitemap"))
     terms = np.array([VOCABULARY[word] for word in all_words], dtype=np.int32)
-    nothing = Span(0, 0)
-    return Page(url, "", nothing, " ".join(all_words), terms, (), blocks, found, texts)
+    return Page(url, "", EMPTY, " ".join(all_words), terms, (), blocks, found, texts)
 
 
 class _Reader:

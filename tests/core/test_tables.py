@@ -20,7 +20,6 @@ def test_tables_hold_what_the_tuples_say():
         assert tables.block_table([]).shape == (0, 6)
         assert tables.link_table([]).dtype == np.int32
     assert page.block_table.tolist() == blocks
-    assert page.link_table.tolist() == links
 
 
 def test_main_terms_are_those_of_the_title_and_of_all_blocks_but_boilerplate():

@@ -179,7 +179,7 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
     found = list(by_place(page, links).items())
     if boundary.per_link:
         found = [(name, [at]) for name, inside in found for at in inside]
-    above = _headings(page)
+    above = headings_above(page)
     headings = [above[heading] for (_, _, heading), _ in found]
     inside = [numbers for _, numbers in found]
     spans = [(start, stop) for (start, stop, _), _ in found]
@@ -187,7 +187,7 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
     return Places(page, links, spans, inside, Texts(*osm.counted(terms, headings, data)))
 
 
-def _headings(page: Page) -> list[list[tuple[int, int, int]]]:
+def headings_above(page: Page) -> list[list[tuple[int, int, int]]]:
     """Return what is above the blocks under each heading: MH, ISH and SH, as core.osm wants them.
 
     The last is for blocks that are under none, whose heading is -1.
