@@ -33,7 +33,7 @@ def pages():
     html = {"Content-Type": "text/html; charset=utf-8"}
     return {
         "/": "<p>Hello",
-        "/two words?q=%C3%A4;x": "<p>Asked for as it was written",
+        "/two%20words?q=%C3%A4;x": "<p>Asked for as it was written",
         "/gone": (410, html, b"<p>Gone"),
         "/moved": (301, {**html, "Location": "/"}, b""),
         "/empty": (204, {}, b""),
