@@ -13,7 +13,7 @@ import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Hashable, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from treasure.errors import TreasureError
 
@@ -71,8 +71,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are no subclasses
 
     def data_received(self, data: bytes) -> None:
         """Keep what came."""

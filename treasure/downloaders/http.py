@@ -1,8 +1,8 @@
 """HttpDownloadHandler: what our own spider fetches from the live web.
 
-Scrapy's own handler, on Twisted's agent, takes a third of the time that all of Scrapy takes for a
-page, and does TLS through pyOpenSSL. This one has HTTP/1.1 on asyncio (``treasure.http1``): a fifth
-of that, and less than half for a new HTTPS connection (docs/decisions/088-download-handler.md).
+Scrapy's own handler works on Twisted's agent, and does TLS through pyOpenSSL. This one has HTTP/1.1
+on asyncio (``treasure.http1``), which takes half the time for a page, and for a new HTTPS
+connection (docs/decisions/088-download-handler.md).
 Settings, signals and errors are the same. What is rare is left to Scrapy's: proxies, addresses of
 our own to bind to, methods other than GET and HEAD.
 
