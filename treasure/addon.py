@@ -41,6 +41,9 @@ DOWNLOADER_MIDDLEWARES = {
     "treasure.middlewares.landing.LandingMiddleware": 1,
     "treasure.middlewares.address_guard.AddressGuardMiddleware": 60,
 }
+DOWNLOAD_HANDLERS = dict.fromkeys(
+    ("http", "https"), "treasure.downloaders.http.HttpDownloadHandler"
+)
 ITEM_PIPELINES = {
     "treasure.pipelines.ddc_filter.DdcFilterPipeline": 100,
     "treasure.pipelines.repository.RepositoryPipeline": 200,
@@ -196,6 +199,8 @@ class TreasureAddon:
             _stand_on_archive(settings)
         elif browser.wanted(settings):
             self._open_browser(settings)
+        elif ours:
+            _add(settings, "DOWNLOAD_HANDLERS", DOWNLOAD_HANDLERS)
         _introduce_ourselves(settings)
         # Scrapy starts so many workers for every page; our spider gives one item a page.
         settings.set("CONCURRENT_ITEMS", 1 if ours else 4, priority="addon")
@@ -212,10 +217,10 @@ class TreasureAddon:
             refuse(self.crawler, error)
 
 
-def _add(settings: BaseSettings, name: str, components: Mapping[str, int]) -> None:
+def _add(settings: BaseSettings, name: str, components: Mapping[str, int | str]) -> None:
     """Add *components*; where the project has its own place for one, that counts."""
-    for path, order in components.items():
-        settings[name].setdefault(path, order)
+    for key, value in components.items():
+        settings[name].setdefault(key, value)
 
 
 def _leave_out(settings: BaseSettings, name: str, components: Iterable[str]) -> None:
@@ -238,7 +243,7 @@ def _take_over_order(settings: BaseSettings) -> None:
 
 def _stand_on_archive(settings: BaseSettings) -> None:
     """Take a WARC file for the web: nothing to be polite to, and the same order every run."""
-    archive = "treasure.downloader.ArchiveDownloadHandler"
+    archive = "treasure.downloaders.archive.ArchiveDownloadHandler"
     settings.set("DOWNLOAD_HANDLERS", {"http": archive, "https": archive}, priority="addon")
     # One page at a time, the next chosen when the last is read.
     settings.set("CONCURRENT_REQUESTS", 1, priority="addon")

@@ -1,9 +1,10 @@
 """AddressGuardMiddleware: keeps the crawl away from private addresses, twice.
 
 Before a request is sent its host is resolved, and the addresses are checked; the one that passed is
-put into Scrapy's DNS cache, so that the connection goes there and nowhere else. The connection
-itself is checked again where it is made, whatever led to it. robots.txt and sitemaps are requests
-like all others.
+kept, here and in Scrapy's DNS cache, so that the connection goes there and nowhere else. The
+connection itself is checked again where it is made, whatever led to it: by our own download
+handler (``treasure.downloaders.http``), and in Twisted's reactor for all others. robots.txt and
+sitemaps are requests like all others.
 
 Names are resolved in threads of their own: a name service that hangs must not hold up whatever else
 runs in threads, such as the repository.
@@ -47,7 +48,8 @@ class AddressGuardMiddleware:
         self.policy = policy
         self._timeout = crawler.settings.getfloat("DNS_TIMEOUT")
         self._threads = ThreadPoolExecutor(RESOLVING_THREADS, thread_name_prefix="resolve")
-        self._checked: dict[str, float] = {}
+        self._checked: dict[str, tuple[float, str]] = {}
+        """When each host was looked up, and the address that it may be found at."""
         self._proxies: frozenset[str] = frozenset()
         self._connect: Callable[..., Any] | None = None
 
@@ -71,14 +73,10 @@ class AddressGuardMiddleware:
         if parts.scheme not in {"http", "https"}:
             raise IgnoreRequest(f"the scheme {parts.scheme!r} is not fetched")
         host = parts.hostname or ""
-        now = time.monotonic()
-        if (
-            request.meta.get("proxy")
-            or self._checked.get(host, -FRESH_SECONDS) + FRESH_SECONDS > now
-        ):
+        if request.meta.get("proxy") or self._known(host):
             return
         try:
-            address = await self._allowed_address(host)
+            await self._allowed_address(host)
         except ForbiddenAddressError as error:
             self.crawler.stats.inc_value("treasure/refused/address")
             raise IgnoreRequest(str(error)) from None
@@ -87,19 +85,38 @@ class AddressGuardMiddleware:
                 return  # the proxy may know the name
             # Said here, not by the download of a robots.txt that would be tried for minutes.
             raise CannotResolveHostError(f"{host}: {error}") from None
-        if len(self._checked) >= MAX_HOSTS:
-            self._checked.clear()
-        self._checked[host] = now
-        dnscache[host] = address
+
+    async def address_of(self, host: str) -> str:
+        """Return the address for connections to *host*; raise where there is none or it is private.
+
+        Proxies may be where they like.
+        """
+        return self._known(host) or await self._allowed_address(host)
+
+    def check_connection(self, address: str) -> None:
+        """Raise ForbiddenAddressError for a connection that may not be made."""
+        if address not in self._proxies:
+            self.policy.check(address, address)
+
+    def _known(self, host: str) -> str:
+        """Return the address that was found not long ago, if any."""
+        checked, address = self._checked.get(host, (0.0, ""))
+        return address if address and checked + FRESH_SECONDS > time.monotonic() else ""
 
     async def _allowed_address(self, host: str) -> str:
         loop = asyncio.get_running_loop()
         lookup = loop.run_in_executor(self._threads, addresses_of, host)
         addresses = await asyncio.wait_for(lookup, self._timeout)
-        for address in addresses:
-            self.policy.check(host, address)
+        if host not in self._proxies:
+            for address in addresses:
+                self.policy.check(host, address)
         # Scrapy's default resolver speaks IPv4; an IPv6 address serves where there is no other.
-        return next((address for address in addresses if ":" not in address), addresses[0])
+        address = next((address for address in addresses if ":" not in address), addresses[0])
+        if len(self._checked) >= MAX_HOSTS:
+            self._checked.clear()
+        self._checked[host] = time.monotonic(), address
+        dnscache[host] = address
+        return address
 
     def _guard_connections(self) -> None:
         """Check each connection where it is made, by its numeric address."""
@@ -108,8 +125,7 @@ class AddressGuardMiddleware:
         self._proxies = _proxies()
 
         def guarded(host: str, *args: Any, **kwargs: Any) -> Any:
-            if host not in self._proxies:
-                self.policy.check(host, host)
+            self.check_connection(host)
             return connect(host, *args, **kwargs)
 
         reactor.connectTCP = guarded

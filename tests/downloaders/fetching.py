@@ -1,0 +1,82 @@
+"""Fetches addresses with a given download handler and prints what came, for test_http.
+
+python -m tests.downloaders.fetching HANDLER '[{"url": ..., "method": ..., "meta": {...}}, ...]'
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.exceptions import StopDownload
+
+
+class Fetching(Spider):
+    """One request after the other; what each gave ends up in ``told``."""
+
+    name = "fetching"
+    asked: list[dict[str, Any]]
+    told: list[dict[str, Any]]
+
+    async def start(self) -> Any:
+        self.crawler.signals.connect(self.received, signal=signals.bytes_received)
+        for number, asked in enumerate(self.asked):
+            meta = {"dont_redirect": True, "handle_httpstatus_all": True, "number": number}
+            yield Request(
+                asked["url"], method=asked.get("method", "GET"), body=asked.get("body", ""),
+                headers=asked.get("headers", {}), meta=meta | asked.get("meta", {}),
+                dont_filter=True, callback=self.came, errback=self.failed,
+            )  # fmt: skip
+
+    def received(self, data: bytes, request: Request) -> None:
+        if request.meta.get("enough"):
+            raise StopDownload(fail=request.meta["enough"] == "fail")
+
+    def came(self, response: Any) -> None:
+        headers = {
+            name.decode(): [value.decode("latin-1") for value in values]
+            for name, values in response.headers.items()
+            if name not in {b"Date", b"Server"}
+        }
+        self.told.append(
+            {
+                "number": response.meta["number"],
+                "status": response.status,
+                "headers": headers,
+                "size": len(response.body),
+                "start": response.body[:100].decode("latin-1"),
+                "flags": response.flags,
+                "kind": type(response).__name__,
+                "address": str(response.ip_address),
+                "waited": response.meta["download_latency"] > 0,
+            }
+        )
+
+    def failed(self, failure: Any) -> None:
+        number = failure.request.meta["number"]
+        self.told.append({"number": number, "failure": type(failure.value).__name__})
+
+
+def main(handler: str, asked: str) -> None:
+    told: list[dict[str, Any]] = []
+    settings = {
+        "LOG_LEVEL": "ERROR",
+        "RETRY_ENABLED": False,
+        "DOWNLOAD_TIMEOUT": 3,
+        "DOWNLOAD_MAXSIZE": 1_000_000,
+        "DOWNLOAD_WARNSIZE": 0,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "TELNETCONSOLE_ENABLED": False,
+        "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), handler),
+    }
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(Fetching, asked=json.loads(asked), told=told)
+    process.start()
+    print(json.dumps(sorted(told, key=lambda row: row["number"])))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

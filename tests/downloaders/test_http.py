@@ -1,0 +1,146 @@
+"""Our download handler gives what Scrapy's own gives, from the same servers."""
+
+import asyncio
+import base64
+import json
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from tests.crawl.crawling import ROOT
+from tests.crawl.sites import Site
+from tests.hostile.server import HostileServer
+from treasure.addresses import ForbiddenAddressError
+from treasure.downloaders.http import connect
+from treasure.middlewares.address_guard import AddressGuardMiddleware
+
+OURS = "treasure.downloaders.http.HttpDownloadHandler"
+SCRAPYS = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
+
+
+def fetch(handler, asked):
+    line = [sys.executable, "-m", "tests.downloaders.fetching", handler, json.dumps(asked)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def pages():
+    html = {"Content-Type": "text/html; charset=utf-8"}
+    return {
+        "/": "<p>Hello",
+        "/two%20words?q=%C3%A4;x": "<p>Asked for as it was written",
+        "/gone": (410, html, b"<p>Gone"),
+        "/moved": (301, {**html, "Location": "/"}, b""),
+        "/empty": (204, {}, b""),
+        "/feed": (200, {"Content-Type": "application/xml"}, b"<feed/>"),
+        "/large": (200, html, b"x" * 999_999),
+        "/too-large": (200, html, b"x" * 1_000_001),
+        "/umlauts": (200, {**html, "X-Name": "\u00fc"}, "<p>\u00fc".encode()),
+    }
+
+
+def test_what_comes_is_what_scrapys_handler_brings():
+    with Site(pages()) as site:
+        asked = [{"url": f"{site.url}{path}"} for path in pages()]
+        asked += [
+            {"url": f"{site.url}#top"},
+            {"url": f"{site.url}?only=query"},
+            {"url": f"{site.url}/", "method": "POST", "body": "a=1"},
+            {"url": f"{site.url}/large", "meta": {"enough": "keep"}},
+            {"url": f"{site.url}/large", "meta": {"enough": "fail"}},
+            {"url": f"{site.url}/large", "meta": {"download_maxsize": 10}},
+            {"url": "http://127.0.0.1:1/"},
+            {"url": "http://nowhere.invalid/"},
+        ]
+        by_scrapy = fetch(SCRAPYS, asked)
+        seen = site.paths[:]
+        site.visits.clear()
+        by_us = fetch(OURS, asked)
+        assert sorted(site.paths) == sorted(seen)
+    for theirs, ours in zip(by_scrapy, by_us, strict=True):
+        for told in (theirs, ours):
+            if "download_stopped" in told.get("flags", ()):  # how much came first is chance
+                assert told.pop("size") < 999_999
+        assert ours == theirs
+    assert [told.get("status", told.get("failure")) for told in by_us] == [
+        200, 200, 410, 301, 204, 200, 200, "DownloadCancelledError", 200, 200, 404, 501, 200,
+        "StopDownload", "DownloadCancelledError", "DownloadConnectionRefusedError",
+        "CannotResolveHostError",
+    ]  # fmt: skip
+
+
+def test_hostile_answers_are_taken_or_refused_as_by_scrapy():
+    paths = [
+        "/truncated", "/length-too-small", "/length-rubbish", "/chunks-broken",
+        "/chunks-unfinished", "/huge", "/many-headers", "/reset-at-once", "/reset-in-head",
+        "/no-http", "/status-rubbish", "/status-999", "/silent", "/slow-head", "/slow-loris",
+    ]  # fmt: skip
+    with HostileServer() as server:
+        asked = [{"url": server.url(path)} for path in paths]
+        asked += [{"url": server.url("/truncated"), "meta": {"download_fail_on_dataloss": False}}]
+        asked += [{"url": server.url("/healthy/tls")}]
+        by_scrapy, by_us = fetch(SCRAPYS, asked), fetch(OURS, asked)
+    for one, theirs, ours in zip(asked, by_scrapy, by_us, strict=True):
+        assert ours == theirs, one
+    assert "dataloss" in by_us[-2]["flags"]
+    assert by_us[-1]["status"] == 200
+
+
+@contextmanager
+def proxy():
+    """A proxy that answers everything itself, and remembers how it was asked."""
+    asked, loop, ready = [], asyncio.new_event_loop(), threading.Event()
+
+    async def serve(reader, writer):
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nproxy")
+        writer.close()
+
+    async def run():
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        places.append(server.sockets[0].getsockname()[1])
+        ready.set()
+        async with server:
+            await asyncio.Event().wait()
+
+    places: list[int] = []
+    task = loop.create_task(run())
+    thread = threading.Thread(target=lambda: loop.run_until_complete(asyncio.wait([task])))
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield f"127.0.0.1:{places[0]}", asked
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(10)
+        loop.close()
+
+
+def test_a_proxy_is_asked_where_there_is_one():
+    with proxy() as (place, asked):
+        secret = base64.b64encode(b"user:secret").decode()
+        meta = {"proxy": f"http://user:secret@{place}"}
+        (told,) = fetch(OURS, [{"url": "http://far.invalid/page", "meta": meta}])
+    assert told["start"] == "proxy"
+    assert asked[0].startswith("GET http://far.invalid/page HTTP/1.1\r\n")
+    assert f"Proxy-Authorization: Basic {secret}" in asked[0]
+
+
+def test_a_private_address_is_refused_where_we_connect():
+    """Whatever led to it: here the guard itself has forgotten to look."""
+    guard = AddressGuardMiddleware.from_crawler(get_crawler())
+
+    async def careless(host):
+        return "127.0.0.1"
+
+    guard.address_of = careless
+    with Site({"/": "secret"}) as inside:
+        port = inside.url.rpartition(":")[2]
+        with pytest.raises(ForbiddenAddressError):
+            asyncio.run(connect(guard, None, "a.test", int(port)))
+        assert inside.visits == []

@@ -1,0 +1,274 @@
+"""HTTP/1.1 as the web writes it, against a server that sends what it is told to, byte by byte."""
+
+import asyncio
+import socket
+import struct
+
+import pytest
+
+from treasure import http1
+from treasure.http1 import BadAnswerError, ClosedError, Connection, Pool, ShortBodyError, written
+
+ASKED = written("GET", "/", "a.test", [])
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+STAYS = object()
+"""Instead of an end: the server waits for the next request."""
+RESETS = object()
+
+
+def talk(*answers, script, at_once=True):
+    """Run *script* with a function that connects to a server that gives *answers* in turn."""
+
+    async def run():
+        told = list(answers)
+
+        async def serve(reader, writer):
+            try:
+                while told:
+                    await reader.readuntil(b"\r\n\r\n")
+                    pieces, end = told.pop(0)
+                    for piece in (
+                        [pieces] if at_once else [pieces[n : n + 1] for n in range(len(pieces))]
+                    ):
+                        writer.write(piece)
+                        await writer.drain()
+                        await asyncio.sleep(0)
+                    if end is RESETS:
+                        linger = struct.pack("ii", 1, 0)
+                        peer = writer.get_extra_info("socket")
+                        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                        writer.transport.abort()
+                        return
+                    if end is not STAYS:
+                        break
+            except (OSError, asyncio.IncompleteReadError):
+                pass
+            finally:
+                writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+
+        async def connect():
+            loop = asyncio.get_running_loop()
+            return (await loop.create_connection(Connection, "127.0.0.1", port))[1]
+
+        async with server:
+            return await asyncio.wait_for(script(connect), 20)
+
+    return asyncio.run(run())
+
+
+async def fetched(connection, method="GET", asked=ASKED):
+    head = await connection.ask(asked)
+    body = b"".join([piece async for piece in connection.body(method, head)])
+    return head, body
+
+
+def fetch(answer, end=STAYS, method="GET", at_once=True):
+    """Return head, body, and whether the connection can be used again."""
+
+    async def script(connect):
+        connection = await connect()
+        head, body = await fetched(connection, method)
+        reusable = connection.reusable and connection.alive
+        connection.close()
+        return head, body, reusable
+
+    return talk((answer, end), script=script, at_once=at_once)
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once", "byte by byte"])
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (HELLO, b"hello"),
+        (b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", b"hello"),
+        (b"\r\n\r\nHTTP/1.1 200 OK\r\nContent-length:5\r\n\r\nhello", b"hello"),
+        (b"HTTP/1.1 200\r\nContent-Length: 5, 5\r\n\r\nhello", b"hello"),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + HELLO, b"hello"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 3\r\n\r\n"
+            b"2\r\nhe\r\n003;note=x\r\nllo\r\n0\r\nTrailer: x\r\n\r\n",
+            b"hello",
+        ),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \nhello\n0\n\n", b"hello"),
+        (b"HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", b""),
+        (b"HTTP/1.1 304 Same\r\nContent-Length: 5\r\n\r\n", b""),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b""),
+    ],
+)
+def test_a_body_that_says_where_it_ends(answer, body, at_once):
+    head, came, reusable = fetch(answer, at_once=at_once)
+    assert came == body
+    assert head.status in {200, 204, 304}
+    assert reusable
+
+
+def test_the_answer_to_head_has_no_body():
+    _, body, reusable = fetch(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", method="HEAD")
+    assert (body, reusable) == (b"", True)
+
+
+def test_a_body_without_a_length_ends_with_the_connection():
+    _, body, reusable = fetch(b"HTTP/1.1 200 OK\r\n\r\nall of it", end=None)
+    assert (body, reusable) == (b"all of it", False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        HELLO.replace(b"200 OK", b"200 OK\r\nConnection: Close"),
+        HELLO.replace(b"1.1", b"1.0"),
+        HELLO + b" and more than announced",
+    ],
+)
+def test_a_connection_in_doubt_is_not_used_again(answer):
+    _, body, reusable = fetch(answer)
+    assert (body, reusable) == (b"hello", False)
+
+
+def test_headers_as_they_come():
+    head, _, _ = fetch(
+        b"HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie:  b=2 \r\nX-Long: one\r\n two\r\n"
+        b"no header at all\r\n: nameless\r\nContent-Length: 5\r\n\r\nhello"
+    )
+    assert head.headers == [
+        (b"Set-Cookie", b"a=1"),
+        (b"set-cookie", b"b=2"),
+        (b"X-Long", b"one two"),
+        (b"Content-Length", b"5"),
+    ]
+    assert head.version == b"1.1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", None),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZ\r\n", STAYS),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n", STAYS),
+    ],
+)
+def test_a_body_that_breaks_off_is_no_body(answer, end):
+    with pytest.raises(ShortBodyError):
+        fetch(answer, end)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: banana\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello",
+        b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
+        b"HTTP/1.1 2000 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * (http1.MOST_HEAD_BYTES + 10) + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Long: ends in the mid",
+    ],
+)
+def test_what_is_no_http_is_refused(answer):
+    with pytest.raises(BadAnswerError):
+        fetch(answer, end=None)
+
+
+@pytest.mark.parametrize("end", [None, RESETS])
+def test_no_answer_at_all(end):
+    with pytest.raises(ClosedError):
+        fetch(b"", end)
+
+
+def test_a_reset_within_a_body_without_a_length_shows():
+    async def script(connect):
+        connection = await connect()
+        head = await connection.ask(ASKED)
+        pieces = connection.body("GET", head)
+        assert await anext(pieces) == b"all of i"
+        await asyncio.sleep(0.2)
+        with pytest.raises(ShortBodyError):
+            await anext(pieces)
+
+    talk((b"HTTP/1.1 200 OK\r\n\r\nall of i", RESETS), script=script)
+
+
+def test_a_sender_waits_while_nobody_reads():
+    body = b"x" * 20_000_000
+
+    async def script(connect):
+        connection = await connect()
+        head = await connection.ask(ASKED)
+        await asyncio.sleep(0.5)
+        waiting = len(connection._came)
+        came = b"".join([piece async for piece in connection.body("GET", head)])
+        return waiting, came
+
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n" + body
+    waiting, came = talk((answer, STAYS), script=script)
+    assert waiting < 3 * http1.MOST_WAITING_BYTES
+    assert came == body
+
+
+def test_a_connection_is_used_again_and_forgotten_when_it_ends():
+    async def script(connect):
+        pool = Pool()
+        first = await connect()
+        await fetched(first)
+        pool.give("place", first)
+        assert pool.take("elsewhere") is None
+        again = pool.take("place")
+        assert again is first
+        assert pool.take("place") is None
+        await fetched(again)  # the server closes after this one
+        pool.give("place", again)
+        await asyncio.sleep(0.2)
+        assert pool.take("place") is None
+        assert not pool._at
+
+    talk((HELLO, STAYS), (HELLO, None), script=script)
+
+
+def test_idle_connections_are_few_and_not_old(monkeypatch):
+    monkeypatch.setattr(http1, "MOST_IDLE", 2)
+
+    async def script(connect):
+        pool = Pool()
+        connections = [await connect() for _ in range(3)]
+        for place, connection in enumerate(connections):
+            await fetched(connection)
+            pool.give(place, connection)
+        assert pool.take(0) is None
+        assert not connections[0].alive
+        assert pool.take(1) is connections[1]
+        monkeypatch.setattr(http1, "IDLE_SECONDS", 0.0)
+        pool.give(1, connections[1])
+        assert pool.take(1) is pool.take(2) is None
+        assert not any(connection.alive for connection in connections)
+        pool.close()
+
+    talk(*[(HELLO, STAYS)] * 3, script=script)
+
+
+def test_closing_the_pool_closes_connections():
+    async def script(connect):
+        pool = Pool()
+        connection = await connect()
+        await fetched(connection)
+        pool.give("place", connection)
+        pool.close()
+        assert pool.take("place") is None
+        assert not connection.alive
+
+    talk((HELLO, STAYS), script=script)
+
+
+def test_a_request_as_it_is_sent():
+    assert written("GET", "/a?b=c", "a.test:8080", [(b"Accept", b"*/*"), (b"X", b"y")]) == (
+        b"GET /a?b=c HTTP/1.1\r\nHost: a.test:8080\r\nAccept: */*\r\nX: y\r\n\r\n"
+    )
+
+
+@pytest.mark.parametrize("target", ["/a b", "/a\r\nHost: evil", "/\x00", "/ä"])
+def test_an_address_cannot_bring_headers_along(target):
+    with pytest.raises(ValueError, match="letters"):
+        written("GET", target, "a.test", [])

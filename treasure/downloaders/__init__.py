@@ -1,0 +1,1 @@
+"""Download handlers: where pages come from. addon.py says which is on."""
