@@ -1,0 +1,130 @@
+"""What addresses themselves say, of all new ones of a page at once.
+
+Serves ``strategies.link_features``, whose folders, shapes and words these are, and ``traps``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cython
+
+_SHAPE_LENGTH = cython.declare(cython.Py_ssize_t, 12)
+
+
+def place(
+    rows: list,
+    urls: list,
+    source: str,
+    names: tuple[Callable[[str], Any], ...],
+    fronts: frozenset,
+    columns: tuple[Any, ...],
+    front: cython.uchar[:],
+) -> tuple[list[list[str]], list[str]]:
+    """Write down the kinds of addresses that were found at the host *source*.
+
+    *names* tell what is known of a folder, the numbers of a host and of a shape, and whether an
+    ending is that of a file. Return the words of each folder, and the rest of each address.
+    """
+    folder_of, host_of, shape_of, is_file = names
+    kinds: cython.int[:, ::1] = columns[0]
+    media: cython.uchar[::1] = columns[5]
+    above: list = []
+    rests: list = []
+    i: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    mark: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    dot: cython.Py_ssize_t
+    way: cython.int = -1
+    for i in range(len(urls)):
+        url: str = urls[i]
+        mark = url.find("?")
+        path: str = url if mark < 0 else url[:mark]
+        end = path.rindex("/")
+        folder: tuple = cython.cast(tuple, folder_of(path[:end]))
+        host: str = folder[0]
+        dot = path.find(".", end)
+        name: str = path[end + 1 :] if dot < 0 else path[end + 1 : dot]
+        ending: str = "" if dot < 0 else path[dot + 1 :]
+        row = rows[i]
+        kinds[row, 1] = -1
+        if host != source:
+            if way < 0:
+                way = host_of(source)
+            kinds[row, 1] = way
+        dot = max(len(ending) - _SHAPE_LENGTH, 0)
+        kinds[row, 0] = shape_of(f"{host} {ending[dot:]}")
+        kinds[row, 2] = folder[1]
+        kinds[row, 3] = folder[2]
+        kinds[row, 4] = folder[3]
+        media[row] = 1 if ending and is_file(ending) else 0
+        front[row] = 1 if name.lower() in fronts else 0
+        above.append(folder[4])
+        rests.append(url[end:])
+    return above, rests
+
+
+def numbers(
+    above: list,
+    texts: list,
+    most: cython.Py_ssize_t,
+    noise: frozenset,
+    get: Callable[[str], int | None],
+    met: Callable[[str], int],
+) -> list[list[int]]:
+    """Return the numbers of the last words of each address, at *most* so many, but for *noise*.
+
+    The words of its folder stand *above* its own. *get* knows most numbers, *met* all of them.
+    """
+    found: list = []
+    i: cython.Py_ssize_t
+    lacking: cython.Py_ssize_t
+    for i in range(len(texts)):
+        own: list = texts[i]
+        folder: list = above[i]
+        lacking = min(max(most - len(own), 0), len(folder))
+        words: list = folder[len(folder) - lacking :] + own[max(len(own) - most, 0) :]
+        terms: list = []
+        for word in words:
+            if word not in noise:
+                number = get(word)
+                terms.append(met(word) if number is None else number)
+        found.append(terms)
+    return found
+
+
+def is_plain(url: str, most: cython.Py_ssize_t) -> bool:
+    """Tell whether an address has no query, at *most* so many slashes, and no four digits in a row.
+
+    The host may have them, but not begin with them.
+    """
+    begin: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    size: cython.Py_ssize_t = len(url)
+    slashes: cython.Py_ssize_t = 0
+    digits: cython.Py_ssize_t = 0
+    sign: cython.Py_UCS4
+    if url.startswith("http://"):
+        begin = 7
+    elif url.startswith("https://"):
+        begin = 8
+    else:
+        return False
+    for i in range(begin, size):
+        sign = url[i]
+        if sign == "?":
+            return False
+        if sign == "/":
+            if i == begin or slashes == most:
+                return False
+            slashes += 1
+            digits = 0
+        elif slashes or digits == i - begin:
+            if sign == "&" and slashes:
+                return False
+            digits = digits + 1 if sign.isdecimal() else 0
+            if digits == 4:
+                return False
+    return slashes > 0
