@@ -83,8 +83,14 @@ class Admission:
             obey_nofollow=config.obey_nofollow,
         )
 
-    def admit(self, page: Page, links: Sequence[Link], lease: Lease | None = None) -> list[Link]:
-        """Return the links of a fetched *page* that may be queued; count the page in."""
+    def admit(
+        self, page: Page, links: Sequence[Link], lease: Lease | None = None
+    ) -> Sequence[Link]:
+        """Return the links of a fetched *page* that may be queued; count the page in.
+
+        When all may, these are *links* themselves: what was asked about them need not be asked
+        again.
+        """
         url = lease.entry.url if lease is not None else canonical(page.url)
         self.count(url)
         depth = lease.entry.depth + 1 if lease is not None else 1
@@ -107,7 +113,7 @@ class Admission:
                 self._refuse(rule, link.url)
             else:
                 admitted.append(link)
-        return admitted
+        return links if len(admitted) == len(links) else admitted
 
     def _is_limited(self, depth: int) -> bool:
         """Whether more than the address of a link decides."""

@@ -186,7 +186,7 @@ class Kinds:
 
 
 def place(
-    evidence: Evidence, kinds: Kinds, rows: list[int], urls: Sequence[str], source: str
+    evidence: Evidence, kinds: Kinds, rows: list[int], urls: list[str], source: str
 ) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
     names = kinds.folder, kinds.hosts.number, kinds.shapes.number, _is_media
