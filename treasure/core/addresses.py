@@ -79,6 +79,7 @@ def numbers(
     The words of its folder stand *above* its own. *get* knows most numbers, *met* all of them.
     """
     found: list = []
+    asked: dict = {}
     i: cython.Py_ssize_t
     lacking: cython.Py_ssize_t
     for i in range(len(texts)):
@@ -88,11 +89,51 @@ def numbers(
         words: list = folder[len(folder) - lacking :] + own[max(len(own) - most, 0) :]
         terms: list = []
         for word in words:
-            if word not in noise:
-                number = get(word)
-                terms.append(met(word) if number is None else number)
+            if word in noise:
+                continue
+            number = get(word)
+            if number is None:
+                number = asked.get(word)
+                if number is None:
+                    number = asked[word] = met(word)
+            terms.append(number)
         found.append(terms)
     return found
+
+
+def all_free(
+    links: Any,
+    nofollow: cython.bint,
+    verdicts: dict[str, str],
+    hosts: dict[str, str],
+    endings: frozenset,
+    longest: cython.Py_ssize_t,
+    most: cython.Py_ssize_t,
+) -> bool:
+    """Tell whether no rule refuses any of *links*, as far as that is known or easily seen.
+
+    It is seen of plain addresses (``is_plain``) that are no longer than *longest*, at hosts that no
+    rule refuses, with another ending than those of files; that goes to *verdicts*. With *nofollow*
+    links that are marked so are refused.
+    """
+    free: cython.bint = True
+    slash: cython.Py_ssize_t
+    dot: cython.Py_ssize_t
+    for each in links:
+        link: tuple = cython.cast(tuple, each)
+        url: str = link[0]
+        rule = verdicts.get(url)
+        if rule is None and len(url) <= longest:
+            slash, dot = _cut(url, most)
+            if (
+                slash > 0
+                and hosts.get(url[8 if url[4] == "s" else 7 : slash]) == ""
+                and (dot == 0 or url[dot + 1 :].lower() not in endings)
+            ):
+                rule = verdicts[url] = ""
+        if rule is None or rule or (nofollow and link[5]):
+            free = False
+    return free
 
 
 def is_plain(url: str, most: cython.Py_ssize_t) -> bool:
@@ -100,9 +141,21 @@ def is_plain(url: str, most: cython.Py_ssize_t) -> bool:
 
     The host may have them, but not begin with them.
     """
+    slash: cython.Py_ssize_t
+    slash, _ = _cut(url, most)
+    return slash > 0
+
+
+@cython.cfunc
+def _cut(url: str, most: cython.Py_ssize_t) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """Return where the host of a plain address ends, and the last dot behind its last slash.
+
+    Both are 0 where there is none.
+    """
     begin: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    size: cython.Py_ssize_t = len(url)
+    slash: cython.Py_ssize_t = 0
+    dot: cython.Py_ssize_t = 0
     slashes: cython.Py_ssize_t = 0
     digits: cython.Py_ssize_t = 0
     sign: cython.Py_UCS4
@@ -111,20 +164,23 @@ def is_plain(url: str, most: cython.Py_ssize_t) -> bool:
     elif url.startswith("https://"):
         begin = 8
     else:
-        return False
-    for i in range(begin, size):
+        return 0, 0
+    for i in range(begin, len(url)):
         sign = url[i]
         if sign == "?":
-            return False
+            return 0, 0
         if sign == "/":
             if i == begin or slashes == most:
-                return False
+                return 0, 0
+            slash = slash or i
             slashes += 1
-            digits = 0
+            digits = dot = 0
         elif slashes or digits == i - begin:
             if sign == "&" and slashes:
-                return False
+                return 0, 0
+            if sign == "." and slashes:
+                dot = i
             digits = digits + 1 if sign.isdecimal() else 0
             if digits == 4:
-                return False
-    return slashes > 0
+                return 0, 0
+    return slash, dot

@@ -185,9 +185,7 @@ class Kinds:
         self._folders.clear()  # numbers may have changed
 
 
-def place(
-    evidence: Evidence, kinds: Kinds, rows: list[int], urls: list[str], source: str
-) -> None:
+def place(evidence: Evidence, kinds: Kinds, rows: list[int], urls: list[str], source: str) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
     names = kinds.folder, kinds.hosts.number, kinds.shapes.number, _is_media
     front = evidence.column["front"].view(np.uint8)
