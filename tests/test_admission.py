@@ -267,4 +267,3 @@ def test_links_that_are_free_at_first_sight_are_free(drawn: list, obey: bool) ->
         for _ in range(2):  # hosts are known the second time
             assert quick.admit(page(), found) == thorough.admit(page(), found)
             assert quick.refused == thorough.refused
-            assert quick._verdicts.items() >= thorough._verdicts.items()

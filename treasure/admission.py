@@ -121,8 +121,6 @@ class Admission:
 
     def _all_free(self, links: Sequence[Link]) -> bool:
         """Tell whether all *links* may be queued, as most of a page's may, where that is plain."""
-        if len(self._verdicts) + len(links) > REMEMBERED:
-            self._verdicts.clear()
         return not self._patterns and all_free(
             links,
             self.obey_nofollow,
