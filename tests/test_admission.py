@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -208,7 +207,7 @@ def test_plain_addresses_are_none_that_a_rule_means(origin: str, pieces: list[st
     quick, thorough = TrapGuard(shape_limit=0), TrapGuard(shape_limit=0)
     found = quick.trap(url)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(traps, "_PLAIN", re.compile(r"(?!)"))
+        patch.setattr(traps, "is_plain", lambda *_: False)
         assert found == thorough.trap(url)
 
 
@@ -243,3 +242,28 @@ def test_the_report_is_json_and_bounded() -> None:
     report = json.loads(json.dumps(admission.report()))
     assert report["depth"]["links"] == 100
     assert len(report["depth"]["examples"]) == 10
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([E, "https://1234-56.org", "http://events:8080", "https://bad.org"]),
+            st.lists(PIECES, max_size=4),
+            st.sampled_from(["", ".zip", ".GIF", ".html", "/x.png/"]),
+            st.booleans(),
+        ),
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_links_that_are_free_at_first_sight_are_free(drawn: list, obey: bool) -> None:
+    found = [
+        links(f"{origin}/{''.join(pieces)}{ending}", nofollow=nofollow)[0]
+        for origin, pieces, ending, nofollow in drawn
+    ]
+    quick, thorough = (Admission(blocked=["bad.org"], obey_nofollow=obey) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thorough, "_all_free", lambda _: False)
+        for _ in range(2):  # hosts are known the second time
+            assert quick.admit(page(), found) == thorough.admit(page(), found)
+            assert quick.refused == thorough.refused

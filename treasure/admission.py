@@ -14,10 +14,11 @@ from typing import Any
 
 from treasure.config import TreasureConfig
 from treasure.copies import Copies
+from treasure.core.addresses import all_free
 from treasure.errors import ConfigError
 from treasure.frontier.base import Lease
 from treasure.pages import Link, Page
-from treasure.traps import TrapGuard
+from treasure.traps import MAX_URL_CHARACTERS, PLAIN_SLASHES, TrapGuard
 from treasure.urls import canonical, host_of, name_of
 
 COPY = "trap: the same page again"
@@ -83,15 +84,24 @@ class Admission:
             obey_nofollow=config.obey_nofollow,
         )
 
-    def admit(self, page: Page, links: Sequence[Link], lease: Lease | None = None) -> list[Link]:
-        """Return the links of a fetched *page* that may be queued; count the page in."""
+    def admit(
+        self, page: Page, links: Sequence[Link], lease: Lease | None = None
+    ) -> Sequence[Link]:
+        """Return the links of a fetched *page* that may be queued; count the page in.
+
+        When all may, these are *links* themselves: what was asked about them need not be asked
+        again.
+        """
         url = lease.entry.url if lease is not None else canonical(page.url)
         self.count(url)
         depth = lease.entry.depth + 1 if lease is not None else 1
         closed = self.obey_nofollow and bool(page.robots & {"nofollow", "none"})
         copied = self._copies.one_more(host_of(url), page.terms)
+        limited = self._is_limited(depth)
+        if not (closed or copied or limited) and self._all_free(links):
+            return links
         # Most links were met before, and nothing but their address matters.
-        verdicts = {} if self._is_limited(depth) else self._verdicts
+        verdicts = {} if limited else self._verdicts
         admitted = []
         for link in links:
             rule: str | None
@@ -107,7 +117,19 @@ class Admission:
                 self._refuse(rule, link.url)
             else:
                 admitted.append(link)
-        return admitted
+        return links if len(admitted) == len(links) else admitted
+
+    def _all_free(self, links: Sequence[Link]) -> bool:
+        """Tell whether all *links* may be queued, as most of a page's may, where that is plain."""
+        return not self._patterns and all_free(
+            links,
+            self.obey_nofollow,
+            self._verdicts,
+            self._host_verdicts,
+            FILE_ENDINGS,
+            MAX_URL_CHARACTERS,
+            PLAIN_SLASHES,
+        )
 
     def _is_limited(self, depth: int) -> bool:
         """Whether more than the address of a link decides."""

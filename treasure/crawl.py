@@ -67,7 +67,9 @@ class Crawl:
         brief = strategy.brief
         self.given = {url_key(page.url) for page in brief.examples}
         """Pages that are at hand: to follow a link to one of them costs nothing."""
-        self._first = {url_key(canonical(seed)) for seed in brief.seeds} | self.given
+        self._first = {canonical(seed) for seed in brief.seeds}
+        self._first.update(page.url for page in brief.examples)
+        self._first_keys = {url_key(url) for url in self._first}
 
     def arrived(
         self, url: str, page: Page, links: Sequence[Link], *, depth: int = 0, score: float = 1.0
@@ -82,7 +84,7 @@ class Crawl:
 
         Other work may come between the halves, but no other page.
         """
-        self._first -= {url_key(url), url_key(page.url)}
+        self._met(url, page.url)
         arrival = Arrival(url, page, self.judge.verdict(page), depth, score)
         self.strategy.learn(arrival)
         fresh = self.strategy.fresh(links)
@@ -95,9 +97,10 @@ class Crawl:
         """Score the links of the page that was learned from last: the second half."""
         arrival, links = learned.arrival, learned.links
         scores = self.strategy.score(arrival, links) if links else []
-        if self._first:
+        first = self._first
+        if first:
             scores = [
-                SEED_SCORE if url_key(link.url) in self._first else score
+                SEED_SCORE if link.url in first else score
                 for link, score in zip(links, scores, strict=True)
             ]
         return Decision(
@@ -117,12 +120,19 @@ class Crawl:
 
     def failed(self, url: str) -> Mapping[int, float]:
         """Take in that *url* led nowhere; return the new scores of links that wait."""
-        self._first.discard(url_key(url))
+        self._met(url)
         self.strategy.failed(url)
         return self._rescored()
 
+    def _met(self, *urls: str) -> None:
+        """Take in that *urls* wait no longer."""
+        if self._first:
+            self._first.difference_update(urls)
+            self._first_keys.difference_update(map(url_key, urls))
+
     def _rescored(self) -> Mapping[int, float]:
         rescored = self.strategy.rescored()
-        if not self._first:
+        first = self._first_keys
+        if first.isdisjoint(rescored):
             return rescored
-        return {key: score for key, score in rescored.items() if key not in self._first}
+        return {key: score for key, score in rescored.items() if key not in first}

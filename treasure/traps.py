@@ -12,10 +12,14 @@ import re
 import time
 from collections import OrderedDict
 
+from treasure.core.addresses import is_plain
 from treasure.urls import url_key
 
 MAX_URL_CHARACTERS = 2_000
 MAX_SEGMENTS = 20
+PLAIN_SLASHES = 3
+"""Slashes behind the host of an address that none of the rules means: it has no query either, and
+never four digits in a row."""
 MAX_PARAMETERS = 8
 SHAPE_LIMIT = 200
 """Distinct addresses of one calendar or one list with filters, per host."""
@@ -34,11 +38,6 @@ _CALENDAR = re.compile(
     r"outlook-ical|eventdate|start_date|time)=|/(?:calendar|kalender|events?)/.*\d{4}",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(
-    r"https?://(?!\d{4})[^/?]++"  # a host that does not begin like a date
-    r"(?:/[^/?&\d]*+(?:\d{1,3}+(?!\d)[^/?&\d]*+)*+){1,3}+\Z"
-)
-"""An address that none of the rules means: no query, few slashes, never four digits in a row."""
 _FOUR_DIGITS = re.compile(r"\d{4}")
 _DIGITS = re.compile(r"\d+")
 
@@ -54,7 +53,7 @@ class TrapGuard:
         """Return the name of the trap, empty when there is none."""
         if len(url) > MAX_URL_CHARACTERS:
             return "long address"
-        if _PLAIN.match(url):
+        if is_plain(url, PLAIN_SLASHES):
             return ""
         address, mark, query = url.partition("?")
         trap = _path_trap(address)

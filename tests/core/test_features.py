@@ -190,3 +190,11 @@ def test_words_of_the_topic(module, seed):
         mine = sum(tables.texts[1][min(term, WORDS)][0] for term in anchor if term >= 0)
         told = 1 / (1 + math.exp(-4 * evidence(anchor, tables.models)))
         assert found[row] == pytest.approx(max(mine / (mine + 3.0), told))
+
+
+@pytest.mark.parametrize("module", [INSTALLED, UNCOMPILED], ids=["installed", "uncompiled"])
+def test_scores_are_chances_times_life(module):
+    chance, life = np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.9, 0.9])
+    scouts = np.array([0, 0, 1, 0, 0], np.uint8)
+    module.weigh(np.array([4, 2, 0]), chance, life, scouts, 0.01)
+    assert chance.tolist() == [0.25, 1.0, 0.01]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.both import both
+from treasure.core.tables import block_table
 from treasure.pages import EMPTY, Block, Heading, Link, Span
 from treasure.text import NEW
 
@@ -31,10 +32,12 @@ def test_where_links_stand_and_what_speaks_of_them():
         Link("https://b.org/", Span(61, 62), "two", 1, "li/a"),
         Link("https://c.org/", Span(89, 90), "three", 2, "li/a"),
     ]
-    paths, lists = {"p/a": 7, "li/a": 8}, {Span(5, 60): 40, Span(60, 90): 41}
+    table, paths = block_table(blocks), {"p/a": 7, "li/a": 8}
     for module in (INSTALLED, UNCOMPILED):
+        of_block, count, _ = module.lists(links, [1, 2, 3], [None] * 3, {}, table)
+        assert count == 2
         stands, boilerplate, spans = module.stand(
-            links, blocks, headings, Span(0, 2), paths, 5, lists, 12, 89
+            links, table, headings, Span(0, 2), paths, 5, of_block, [40, 41], 12, 89
         )
         assert stands.tolist() == [[7, 5, 40], [8, 5, 41], [8, 5, 41]]
         assert boilerplate.tolist() == [0, 1, 1]
@@ -47,10 +50,96 @@ def test_where_links_stand_and_what_speaks_of_them():
 
 @BOTH
 def test_what_is_no_part_of_a_page_is_refused(module):
-    block = Block("paragraph", EMPTY, -1, False, EMPTY)
-    for links in ([["", EMPTY, "", 0, ""]], [("", EMPTY)], [("", [0, 0], "", 0, "")]):
+    table, of_block = block_table([Block("paragraph", EMPTY, -1, False, EMPTY)]), np.zeros(1, "i4")
+    for link in (["", EMPTY, "", 0, ""], ("", EMPTY), ("", [0, 0], "", 0, "")):
         with pytest.raises(TypeError):
-            module.stand(links, [block], [], EMPTY, {"": 0}, 0, {EMPTY: 0}, 12, 9)
+            module.stand([link], table, [], EMPTY, {"": 0}, 0, of_block, [0], 12, 9)
+    for block in (-1, 1):
+        link = Link("", EMPTY, "", block, "")
+        with pytest.raises(IndexError):
+            module.stand([link], table, [], EMPTY, {"": 0}, 0, of_block, [0], 12, 9)
+        with pytest.raises(IndexError):
+            module.lists([link], [1], [None], {}, table)
+
+
+@BOTH
+@given(st.lists(st.integers(0, 9), max_size=20))
+def test_links_ahead_are_those_without_an_outcome(module, keys):
+    links = [f"link {at}" for at in range(len(keys))]
+    done, dead, known = {1: 0.5, 2: 0.0}, {3: True}, {4: 0, 5: 1}
+    outcomes = [done.get(key) for key in keys]
+    places = [at for at, key in enumerate(keys) if key not in (1, 2, 3)]
+    new = [at for at, place in enumerate(places) if keys[place] not in known]
+    assert module.ahead(links, keys, outcomes, dead, known) == (
+        places,
+        [links[place] for place in places],
+        [keys[place] for place in places],
+        new,
+        [links[places[at]] for at in new],
+    )
+
+
+@BOTH
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=20))
+def test_outcomes_count_for_the_list_of_their_link(module, stands):
+    wholes = [Span(0, 9), Span(9, 12), Span(0, 9), Span(0, 12)]
+    blocks = [Block("item", Span(0, 1), -1, False, whole) for whole in wholes]
+    links = [Link("", EMPTY, "", block, "") for block, _ in stands]
+    done, given_ = {1: 0.5, 2: 0.0}, {2: 1.0, 3: 0.25}
+    outcomes = [done.get(key) for _, key in stands]
+    found = module.lists(links, [key for _, key in stands], outcomes, given_, block_table(blocks))
+    numbers = {whole: at for at, whole in enumerate(dict.fromkeys(wholes[b] for b, _ in stands))}
+    used = {block for block, _ in stands}
+    assert found[0].tolist() == [
+        numbers[whole] if block in used else -1 for block, whole in enumerate(wholes)
+    ]
+    assert found[1] == len(numbers)
+    outcome = {**given_, **done}
+    assert found[2] == [(numbers[wholes[b]], outcome[key]) for b, key in stands if key in outcome]
+
+
+@BOTH
+def test_new_rows_begin(module):
+    keys, alive = np.zeros(5, np.int64), np.zeros(5, np.uint8)
+    module.begin([3, 1], [-(1 << 63), (1 << 63) - 1], keys, alive)
+    assert keys.tolist() == [0, (1 << 63) - 1, 0, -(1 << 63), 0]
+    assert alive.tolist() == [0, 1, 0, 1, 0]
+
+
+@BOTH
+@given(st.lists(st.sampled_from([0.0, 0.2, 0.209, 0.21, 0.22, 0.8]), min_size=8, max_size=8))
+def test_scores_settle(module, values):
+    score, sent = np.array(values).reshape(2, 4).copy()
+    rows = np.array([3, 0, 2])
+    moved = np.abs(score - sent) > 0.05 * np.maximum(score, sent)
+    expected = sent.copy()
+    expected[rows[moved[rows]]] = score[rows[moved[rows]]]
+    assert module.settle(rows, score, sent, 0.05) == rows[moved[rows]].tolist()
+    assert sent.tolist() == expected.tolist()
+
+
+@BOTH
+def test_what_the_graph_says_of_new_links(module):
+    osm = np.array([[0.1, 0.6], [0.0, 0.0], [0.9, 0.3]])
+    records = np.zeros(3, np.dtype([("number", np.int64), ("x", np.int8), ("distance", np.int8)]))
+    records["number"], records["distance"] = [7, -1, 9], [2, 0, 3]
+    success = np.array([0.25, 0.5, 0.75])
+    found, nodes = np.zeros((5, 6), np.float32), np.empty(9, np.int64)
+    module.graph_evidence(
+        [0, 2, 4, 6, 8],
+        [0, 3, 4],
+        osm,
+        records["number"],
+        records["distance"],
+        success,
+        found,
+        nodes,
+    )
+    nearness = np.array([0.6 / 2, 0, 0, 0.0, 0.9 / 3], np.float32)
+    assert found[:, 4].tolist() == nearness.tolist()
+    assert found[:, 5].tolist() == [0.25, 0, 0, 0, 0.75]
+    assert not found[:, :4].any()
+    assert nodes.tolist() == [7, -1, -1, -1, -1, -1, -1, -1, 9]
 
 
 TERMS = st.lists(st.sampled_from([-1, 0, 1, WORDS - 1, WORDS, WORDS + 5, NEW]), max_size=30)

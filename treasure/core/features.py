@@ -277,6 +277,22 @@ class Features:
         self.kept[row, 15] = rarest  # rarity
 
 
+def weigh(
+    rows: cython.longlong[:],
+    chance: cython.double[:],
+    life: cython.double[:],
+    scouts: cython.uchar[:],
+    least: cython.double,
+):
+    """Make of the *chance* of a page on topic and of *life* the score of each row, in *chance*.
+
+    No score is lower than *least*; scouts go first.
+    """
+    i: cython.Py_ssize_t
+    for i in range(rows.shape[0]):
+        chance[i] = 1.0 if scouts[rows[i]] else max(chance[i] * life[i], least)
+
+
 def topic_words(
     rows: cython.longlong[:],
     terms: cython.int[:, ::1],

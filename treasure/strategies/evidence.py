@@ -115,14 +115,14 @@ class Evidence:
         known = self.known
         new = [at for at, key in enumerate(keys) if key not in known]
         if new:
-            missing = list(dict.fromkeys([keys[at] for at in new]))
-            self._add(missing, [known[key] for key in keys if key in known])
+            self._add(list(dict.fromkeys([keys[at] for at in new])), keys)
         return [known[key] for key in keys], new
 
-    def _add(self, keys: list[int], spared: list[int]) -> None:
+    def _add(self, keys: list[int], asked: Sequence[int]) -> None:
         room = self.limit - self.size
         lacking = len(keys) - len(self._free) - len(self._dropped) - room
         if lacking > 0:
+            spared = [self.known[key] for key in asked if key in self.known]
             self._drop_worst(max(lacking, self.limit // 100), spared)
         if len(self._dropped) >= REUSED or len(keys) > len(self._free) + room:
             self._clear()
@@ -131,9 +131,7 @@ class Evidence:
         self.size = fresh.stop
         self._prepare(self.size)
         rows = [*again, *fresh]
-        added = np.array(rows)
-        self.column["key"][added] = keys
-        self.column["alive"][added] = True
+        witness.begin(rows, keys, self.column["key"], self.column["alive"].view(np.uint8))
         self.known.update(zip(keys, rows, strict=True))
 
     def drop(self, key: int) -> None:

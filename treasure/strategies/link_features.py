@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import witness
+from treasure.core import addresses, witness
 from treasure.core.features import PLACES, WITNESSES, Features
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import URL_TERMS, Evidence
@@ -185,32 +185,14 @@ class Kinds:
         self._folders.clear()  # numbers may have changed
 
 
-def place(
-    evidence: Evidence, kinds: Kinds, rows: list[int], urls: Sequence[str], source: str
-) -> None:
+def place(evidence: Evidence, kinds: Kinds, rows: list[int], urls: list[str], source: str) -> None:
     """Write down what the addresses themselves say, and the host where they were found first."""
-    numbers, media, fronts, folders, rests = [], [], [], [], []
-    shape_number, get, met = kinds.shapes.number, VOCABULARY.get, VOCABULARY.met
-    for url in urls:
-        path = url.partition("?")[0]
-        end = path.rindex("/")
-        host, host_number, section, folder, above = kinds.folder(path[:end])
-        way = kinds.hosts.number(source) if host != source else -1
-        name, _, ending = path[end + 1 :].partition(".")
-        numbers.append((shape_number(f"{host} {ending[-12:]}"), way, host_number, section, folder))
-        media.append(bool(ending) and _is_media(ending))
-        fronts.append(name.lower() in _FRONT)
-        folders.append(above)
-        rests.append(url[end:])
-    texts = [
-        [get(word) or met(word) for word in [*above, *own][-URL_TERMS:] if word not in _NOISE]
-        for above, own in zip(folders, _words(rests), strict=True)
-    ]
-    at, column = np.array(rows), evidence.column
-    column["kinds"][at, :PLACES] = numbers
-    column["media"][at] = media
-    column["front"][at] = fronts
-    evidence.add_terms("url_terms", rows, texts)
+    names = kinds.folder, kinds.hosts.number, kinds.shapes.number, _is_media
+    front = evidence.column["front"].view(np.uint8)
+    above, rests = addresses.place(rows, urls, source, names, _FRONT, evidence.columns, front)
+    texts = _words(rests)
+    terms = addresses.numbers(above, texts, URL_TERMS, _NOISE, VOCABULARY.get, VOCABULARY.met)
+    evidence.add_terms("url_terms", rows, terms)
 
 
 @lru_cache(maxsize=4_096)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from treasure.core.witness import settle
 from treasure.strategies.evidence import Evidence
 
 SLICE, HEAD = 512, 256
@@ -69,16 +70,14 @@ class QueueOrder:
         column, size = self.evidence.column, self.evidence.size
         return np.flatnonzero((column["score"][:size] > score) | (column["sent"][:size] > score))
 
-    def settle(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which links that were just met have a new score, or one that moved.
+    def settle(self, rows: Rows) -> Rows:
+        """Return the links, of those that were just met, with a new score, or one that moved.
 
         The others keep the score that the frontier has: most links of a page were on the pages
         before it, and are as good as they were.
         """
         column = self.evidence.column
-        moved = _moved(column["score"][rows], column["sent"][rows])
-        column["sent"][rows[moved]] = column["score"][rows[moved]]
-        return moved
+        return np.array(settle(rows, column["score"], column["sent"], MOVED), np.int64)
 
     def pass_on(self, rows: Rows) -> None:
         """Tell the frontier which scores of *rows* changed, as far as that matters."""

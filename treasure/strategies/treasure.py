@@ -23,11 +23,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.features import Features
-from treasure.core.witness import add_anchors, span_evidence, stand
+from treasure.core.features import Features, weigh
+from treasure.core.witness import (
+    add_anchors,
+    ahead,
+    graph_evidence,
+    lists,
+    span_evidence,
+    stand,
+)
 from treasure.ddc.page_model import PageModel
 from treasure.errors import ConfigError, did_you_mean
-from treasure.pages import CONTEXT_WORDS, Link, Page, Span
+from treasure.pages import CONTEXT_WORDS, Link, Page
 from treasure.strategies.base import FLOOR, Arrival, Brief, Measured, Strategy
 from treasure.strategies.evidence import RAISED, Evidence
 from treasure.strategies.link_features import (
@@ -55,6 +62,7 @@ REFIT, REFIT_SHARE = 10, 100
 LEAST_EVIDENCE = 10_000
 """URLs that evidence must have room for: as many as one sitemap may list."""
 FEATURES = tuple(PRIOR)
+GRAPH = FEATURES.index("graph")
 LEAST = 1e-4
 """The lowest score: the order among links that look worthless is worth keeping too."""
 
@@ -63,6 +71,10 @@ class _Ahead(NamedTuple):
     """The links of a page, and which of them are not fetched yet."""
 
     links: Sequence[Link]
+    every: list[int]
+    """The keys of all."""
+    outcomes: list[float | None]
+    """What all of them led to, as far as they were fetched."""
     places: list[int]
     """Which of them are ahead of us."""
     ahead: list[Link]
@@ -114,7 +126,7 @@ class Treasure(Strategy):
         """Counts the judge's models."""
         self._ahead: _Ahead | None = None
         """The links last asked about."""
-        self._standing: tuple[Page, int, dict[Span, int]] | None = None
+        self._standing: tuple[Page, int, NDArray[np.int32], list[int]] | None = None
         self._arrivals = 0
         self._order = QueueOrder(self.evidence)
         self._measured: Measured | None = None
@@ -156,7 +168,7 @@ class Treasure(Strategy):
             column = self.evidence.column
             self._distance = float(column["distance"][row])
             # As they were when it was scored last, before its outcome was counted.
-            values = self._values(np.array([row]))[0]
+            values = self._used * column["features"][row]
             self.model.add(values, relevance)
             self._learned = key, values
             self.kinds.count(row, self.evidence, relevance, alive=True)
@@ -183,13 +195,10 @@ class Treasure(Strategy):
 
     def _looked_at(self, links: Sequence[Link]) -> _Ahead:
         if self._ahead is None or self._ahead.links is not links:
-            done, dead = self._outcomes, self._dead
             keys = [url_key(link.url) for link in links]
-            places = [at for at, key in enumerate(keys) if key not in done and key not in dead]
-            ahead, keys = [links[at] for at in places], [keys[at] for at in places]
-            known = self.evidence.known
-            new = [at for at, key in enumerate(keys) if key not in known]
-            self._ahead = _Ahead(links, places, ahead, keys, new, [ahead[at] for at in new])
+            outcomes = list(map(self._outcomes.get, keys))
+            found = ahead(links, keys, outcomes, self._dead, self.evidence.known)
+            self._ahead = _Ahead(links, keys, outcomes, *found)
         return self._ahead
 
     def score(self, arrival: Arrival, links: Sequence[Link]) -> list[float]:
@@ -206,18 +215,14 @@ class Treasure(Strategy):
         scores = np.full(len(links), FLOOR)
         if rows.size:
             column["score"][touched] = self._chance(touched, self._look(touched))
-            told = touched[self._order.settle(touched)]
+            told = self._order.settle(touched)
             scores[places] = column["sent"][rows]
-            nodes = None
-            if self._nodes is not None:
-                nodes = np.full(len(links), -1)
-                nodes[places] = self._nodes
             self._measured = Measured(
                 FEATURES,
                 self.model.weights.copy(),
                 column["key"].take(told),
                 self._values(told),
-                nodes,
+                self._nodes,
             )
         return scores.tolist()
 
@@ -237,7 +242,7 @@ class Treasure(Strategy):
         if not links:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         evidence, kinds = self.evidence, self.kinds
-        number, lists = self._stand(page, relevance)
+        number, of_block, lists = self._stand(page, relevance, looked)
         host = host_of(page.url)
         listed, new = evidence.rows(looked.keys)
         if new:
@@ -247,62 +252,60 @@ class Treasure(Strategy):
         paths = {path: kinds.paths.number(f"{host} {path}") for path in tags}
         stands, boilerplate, spans = stand(
             links,
-            page.blocks,
+            page.block_table,
             page.headings,
             page.main_heading,
             paths,
             number,
+            of_block,
             lists,
             CONTEXT_WORDS,
             page.terms.size,
         )
-        values = np.empty((len(links), len(RAISED)), np.float32)
+        values = np.zeros((len(links), len(RAISED)), np.float32)
         span_evidence(page.terms, spans, self.judge.tables[0], values)
-        values[:, -2:] = self._graph(page, looked).T
+        self._ask_graph(page, looked, values)
         once = evidence.hear(rows, stands, boilerplate, values, distance + 1)
         add_anchors(rows, spans, page.terms, evidence.column["anchor_terms"])
         return rows, once
 
-    def _stand(self, page: Page, relevance: float) -> tuple[int, dict[Span, int]]:
+    def _stand(
+        self, page: Page, relevance: float, looked: _Ahead
+    ) -> tuple[int, NDArray[np.int32], list[int]]:
         """Return the numbers of *page* and of its lists as witnesses, the same for all its links.
 
         What some of its links have led to already says what the others may lead to.
         """
         if self._standing is not None and self._standing[0] is page:
             return self._standing[1:]
-        kinds, done, given = self.kinds, self._outcomes, self._given
+        kinds = self.kinds
         number = kinds.pages.new()
         kinds.exits.new()
         kinds.page_relevance[number] = relevance
-        wholes = [page.blocks[link.block].whole for link in page.links]
-        distinct = list(dict.fromkeys(wholes))
-        lists = dict(zip(distinct, kinds.lists.several(len(distinct)), strict=True))
-        keys = [url_key(link.url) for link in page.links]
-        known = [
-            (lists[whole], done[key] if key in done else given[key])
-            for key, whole in zip(keys, wholes, strict=True)
-            if key in done or key in given
-        ]
-        kinds.lists.add_known(known)
+        keys, outcomes = looked.every, looked.outcomes
+        if looked.links is not page.links:  # some may not be queued
+            keys = [url_key(link.url) for link in page.links]
+            outcomes = list(map(self._outcomes.get, keys))
+        table = page.block_table
+        of_block, count, known = lists(page.links, keys, outcomes, self._given, table)
+        numbers = kinds.lists.several(count)
+        kinds.lists.add_known([(numbers[which], outcome) for which, outcome in known])
         kinds.pages.add_known([(number, outcome) for _, outcome in known])
-        self._standing = (page, number, lists)
-        return number, lists
+        self._standing = (page, number, of_block, numbers)
+        return number, of_block, numbers
 
-    def _graph(self, page: Page, looked: _Ahead) -> NDArray[np.float64]:
-        """Return how near to a target the T-Graph sees each link, and how that went before.
+    def _ask_graph(self, page: Page, looked: _Ahead, values: NDArray[np.float32]) -> None:
+        """Write to *values* how near to a target the T-Graph sees each link, and how that went.
 
         It is asked about the first place only at which a link is met.
         """
         graph = self.brief.graph
         self._nodes = None
-        nearness, success = told = np.zeros((2, len(looked.ahead)))
-        if graph is not None and len(graph) and self._used[FEATURES.index("graph")]:
-            matches, new = graph.match(page, looked.fresh), np.array(looked.new, np.int64)
-            self._nodes = np.full(len(looked.ahead), -1)
-            self._nodes[new] = matches.node
-            nearness[new] = matches.best / np.maximum(matches.distance, 1)
-            success[new] = np.where(matches.node >= 0, matches.success, 0.0)
-        return told
+        if graph is not None and len(graph) and self._used[GRAPH]:
+            found = graph.match(page, looked.fresh)
+            self._nodes = nodes = np.empty(len(looked.links), np.int64)
+            tell = found.osm, found.node, found.distance, found.success
+            graph_evidence(looked.places, looked.new, *tell, values, nodes)
 
     def _look(self, rows: NDArray[np.int64]) -> Look:
         if self.judge.models is not self._models:
@@ -313,12 +316,11 @@ class Treasure(Strategy):
 
     def _chance(self, rows: NDArray[np.int64], known: Look) -> NDArray[np.float64]:
         """Return the scores of *rows*."""
-        chance = known.chance
+        chance = known.chance.copy()
         if self.searching.lost:
-            chance = chance + self.searching.gain(rows) * (1.0 - chance)
-        scores: NDArray[np.float64] = np.maximum(chance * known.life, LEAST)
-        scores[self.evidence.column["scout"].take(rows)] = 1.0
-        return scores
+            chance += self.searching.gain(rows) * (1.0 - chance)
+        weigh(rows, chance, known.life, self.evidence.column["scout"].view(np.uint8), LEAST)
+        return chance
 
     def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the features of *rows* as they were when they were looked at last."""
