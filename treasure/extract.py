@@ -165,7 +165,8 @@ class _Reading:
 
     def read_body(self, tree: LexborHTMLParser, written: bytes, html: str) -> Page:
         """Read text, blocks and links, and return the page."""
-        walk = Walk(written, self.url, _STEPS, self._absolute, self.max_links)
+        resolve = urls.resolver(self.base, self._absolute)
+        walk = Walk(written, self.url, _STEPS, resolve, self.max_links)
         if written:
             walk.read(MAX_TEXT_CHARS, MAX_NODES)
         else:  # a frameset has none
