@@ -11,7 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import (
+    LexborDocumentOptions,
+    LexborHTMLParser,
+    LexborNode,
+    SelectolaxError,
+)
 from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
@@ -40,6 +45,7 @@ _NAVIGATION_NAMES = re.compile(
     re.IGNORECASE,
 )
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value
 _FACTS = "base[href], title, meta[content], link[rel=canonical][href]"
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _TITLE_WORDS = 200
@@ -81,7 +87,8 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     if isinstance(html, bytes):
         html = decode(html)
     try:
-        tree = LexborHTMLParser(parsable(html).encode("utf-8", "replace"))
+        # Without events: they only show the chosen option of a select, which we do not read.
+        tree = LexborHTMLParser(parsable(html).encode("utf-8", "replace"), options=_WITHOUT_EVENTS)
     except (SelectolaxError, ValueError) as error:
         raise UnreadablePageError(f"{url} cannot be parsed: {error}") from error
     body = tree.body

@@ -9,7 +9,8 @@ from treasure import urls
 MODULES = both("hrefs")
 PIECES = (
     "http://", "https://", "HTTP:", "//", "/", "\\", ".", "..", "a", "B9", "_", "~", "-", "(S(",
-    ":", "@", "?", "q=1", "#", "%41", ";", "&", "é", " ", "\n", "host.test", "host.test/", "other.test:8080/",
+    ":", "@", "?", "q=1", "#", "%41", ";", "&", "é", " ", "\n", "host.test", "host.test/",
+    "other.test:8080/",
 )  # fmt: skip
 LINKS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 BASES = st.sampled_from(

@@ -23,6 +23,9 @@ import numpy as np
 
 from treasure.core.written import shown
 
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
 MARK = b"\x01"
 """Ends each segment of text."""
 PATH_STEPS = 7
@@ -142,16 +145,35 @@ def unescaped(written: bytes) -> str:
 def holds_facts(html: bytes) -> bool:
     """Tell whether there may be an element called base, link, meta, title or the like."""
     data: cython.const[cython.uchar][::1] = html
-    at: cython.Py_ssize_t
+    size: cython.Py_ssize_t = len(html)
+    at: cython.Py_ssize_t = _next_tag(html, 0, size)
     first: cython.int
+    last: cython.int
     initial: cython.bint
-    for at in range(len(html) - 4):
-        if data[at] == 60:
-            first = data[at + 1]
-            initial = first == 98 or first == 108 or first == 109 or first == 116
-            if initial and html[at + 1 : at + 5] in _FACTS:
-                return True
+    while at + 4 < size:
+        first, last = data[at + 1], data[at + 4]
+        initial = first == 98 or first == 108 or first == 109 or first == 116
+        # Few elements with such an initial have such a fourth letter.
+        if initial and 97 <= last <= 108 and html[at + 1 : at + 5] in _FACTS:
+            return True
+        at = _next_tag(html, at + 1, size)
     return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _next_tag(html: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return where the next "<" is; *size*, that of the page, if there is none."""
+    place: cython.Py_ssize_t
+    if cython.compiled:
+        start: cython.p_uchar = cython.cast(cython.p_uchar, cython.cast(cython.p_char, html))
+        found: cython.p_uchar = cython.cast(cython.p_uchar, memchr(start + at, 60, size - at))
+        place = found - start if found else size
+    else:
+        place = html.find(b"<", at)
+        place = place if place >= 0 else size
+    return place
 
 
 @cython.cclass
@@ -289,9 +311,7 @@ class Walk:
         while at + 1 < size and nodes < max_nodes:
             nodes += 1
             if data[at] != 60:  # no "<": text
-                end = at + 1
-                while end < size and data[end] != 60:
-                    end += 1
+                end = _next_tag(self._html, at + 1, size)
                 if not skipped:
                     self._write(at, end)
                 at = end
