@@ -777,7 +777,7 @@ class Walk:
             out[size + i] = sign
             odd |= (sign >= 0x80) | (sign == 38) | (sign < 9) | ((sign > 13) & (sign < 28))
             ink |= sign > 32
-        if not odd:
+        if at < end and not odd:
             self.size = size + end - at
             self._chars += end - at
             self._inked |= ink != 0
