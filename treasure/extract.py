@@ -9,18 +9,21 @@ of segments until then.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import overload
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import (
+    LexborDocumentOptions,
+    LexborHTMLParser,
+    LexborNode,
+    SelectolaxError,
+)
 from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
-from treasure.core.walk import Walk, shown, unescaped
+from treasure.core.tables import counted_blocks, counted_links
+from treasure.core.walk import Walk, holds_facts, unescaped
 from treasure.errors import UnreadablePageError
-from treasure.pages import Block, Heading, Link, Page, Span
+from treasure.pages import Blocks, BlockTexts, Heading, Link, Page, Span
 from treasure.parsable import parsable
 from treasure.text import MARK, VOCABULARY, plain, spaced, words
 
@@ -29,6 +32,8 @@ MAX_LINKS = 5_000
 MAX_NODES = 300_000
 SHELL_WORDS, SHELL_LINKS = 30, 3
 """Pages with scripts and less than this may need a browser."""
+MOST_BOILERPLATE = 0.9
+"""Navigation that is more than this share of a page is none."""
 
 _NAVIGATION_ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "menu", "menubar", "search", "complementary"}
@@ -40,6 +45,7 @@ _NAVIGATION_NAMES = re.compile(
     re.IGNORECASE,
 )
 _MEANINGLESS_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_WITHOUT_EVENTS = LexborDocumentOptions.WO_EVENTS.value
 _FACTS = "base[href], title, meta[content], link[rel=canonical][href]"
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _TITLE_WORDS = 200
@@ -81,12 +87,15 @@ def read_page(url: str, html: str | bytes, *, max_links: int = MAX_LINKS) -> Pag
     if isinstance(html, bytes):
         html = decode(html)
     try:
-        tree = LexborHTMLParser(parsable(html).encode("utf-8", "replace"))
+        # Without events: they only show the chosen option of a select, which we do not read.
+        tree = LexborHTMLParser(parsable(html).encode("utf-8", "replace"), options=_WITHOUT_EVENTS)
     except (SelectolaxError, ValueError) as error:
         raise UnreadablePageError(f"{url} cannot be parsed: {error}") from error
+    body = tree.body
+    written = ((body.html or "") if body is not None else "").encode("utf-8", "replace")
     reading = _Reading(url, max_links)
-    reading.read_head(tree)
-    page = reading.read_body(tree, html)
+    reading.read_head(tree, written)
+    page = reading.read_body(tree, written, html)
     if page.terms.size < SHELL_WORDS and len(page.links) < SHELL_LINKS:
         return replace(page, scripted_shell=tree.css_first("script") is not None)
     return page
@@ -117,32 +126,6 @@ class _Steps(dict[tuple[str, bytes, bytes, bytes], str]):
 _STEPS = _Steps()
 
 
-class _BlockTexts(Sequence[str]):
-    """The text of each block, made when somebody asks."""
-
-    def __init__(self, text: bytes, bounds: list[tuple[int, int]]) -> None:
-        self._text, self._bounds = text, bounds
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [shown(self._text, begin, end) for begin, end in self._bounds]
-
-    def __len__(self) -> int:
-        return len(self._bounds)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        return self._texts[index]
-
-
 class _Reading:
     """What has been read of a page so far."""
 
@@ -153,15 +136,17 @@ class _Reading:
         self.robots: frozenset[str] = frozenset()
         self.base = url
 
-    def read_head(self, tree: LexborHTMLParser) -> None:
-        """Read what is said of the whole page, wherever it stands."""
+    def read_head(self, tree: LexborHTMLParser, written: bytes) -> None:
+        """Read what is said of the whole page, wherever it stands; seldom that is in the body."""
         root = tree.root
         if root is not None:
             attributes = root.attributes
             declared = attributes.get("lang") or attributes.get("xml:lang") or ""
             self.language = re.split("[-_]", declared.strip().lower())[0][:3]
         facts: dict[str | None, LexborNode] = {}
-        for node in tree.css(_FACTS):
+        head = tree.head
+        inside = tree if head is None or not written or holds_facts(written) else head
+        for node in inside.css(_FACTS):
             tag = node.tag
             if tag == "meta":
                 self._read_meta(node.attributes)
@@ -185,13 +170,11 @@ class _Reading:
             found = _REFRESH.match(content)
             self.refresh = found[1] if found else ""
 
-    def read_body(self, tree: LexborHTMLParser, html: str) -> Page:
+    def read_body(self, tree: LexborHTMLParser, written: bytes, html: str) -> Page:
         """Read text, blocks and links, and return the page."""
-        body = tree.body
-        written = (body.html or "") if body is not None else ""
-        data = written.encode("utf-8", "replace")
-        walk = Walk(data, self.url, _STEPS, self._absolute, self.max_links)
-        if body is not None:
+        resolve = urls.resolver(self.base, self._absolute)
+        walk = Walk(written, self.url, _STEPS, resolve, self.max_links)
+        if written:
             walk.read(MAX_TEXT_CHARS, MAX_NODES)
         else:  # a frameset has none
             for frame in tree.css("frame[src]"):
@@ -219,32 +202,24 @@ class _Reading:
         data = plain(f"{title}{MARK}".encode() + text)
         terms, starts, stops, at = VOCABULARY.read(data)
         data = data.replace(_MARK, b" ")
-        blocks = _blocks(walk, at)
-
-        def said(span: Span) -> str:
-            return spaced(data[starts[span.start] : stops[span.stop - 1]].decode()) if span else ""
-
-        headings = [
-            Heading(level, blocks[block].span, said(blocks[block].span))
-            for level, block in walk.headings
-        ]
-        new = tuple.__new__  # half the time of calling the class, and a page has hundreds
+        walked = walk.blocks
+        table = counted_blocks(walked, walk.lists, at, MOST_BOILERPLATE)
+        headings = []
+        for level, block in walk.headings.tolist():
+            start, stop = table[block, :2].tolist()
+            said = spaced(data[starts[start] : stops[stop - 1]].decode()) if stop > start else ""
+            headings.append(Heading(level, Span(start, stop), said))
         nofollow = not self.robots.isdisjoint({"nofollow", "none"})
-        links = [
-            new(Link, (url, new(Span, (at[first], at[last])), shown, block, path, own or nofollow))
-            for url, first, last, shown, block, path, own in walk.links
-        ]
-        begins = walk.begins
         return Page(
             url=self.url,
             title=self.title or (headings[0].text[:1000] if headings else ""),
-            title_span=Span(0, at[0]),
+            title_span=Span(0, int(at[0])),
             plain=data.decode(),
             terms=terms,
             headings=headings,
-            blocks=blocks,
-            links=links,
-            block_texts=_BlockTexts(text, [(begins[b[1]], begins[b[2]]) for b in walk.blocks]),
+            blocks=Blocks(walked, table),
+            links=counted_links(walk.links, at, Link, Span, nofollow),
+            block_texts=BlockTexts(text, walk.begins, walked),
             language=self.language,
             canonical=self.canonical,
             description=self.description,
@@ -252,17 +227,3 @@ class _Reading:
             html=html,
             places=(starts, stops),
         )
-
-
-def _blocks(walk: Walk, at: list[int]) -> list[Block]:
-    """Return the blocks; boilerplate that is nearly the whole page is none."""
-    navigation = sum(at[last] - at[first] for _, first, last, _, within, _ in walk.blocks if within)
-    trusted = navigation <= 0.9 * (at[-1] - at[0])
-    wholes = [Span(at[first], at[last]) for first, last in walk.lists]
-    new = tuple.__new__
-    blocks = []
-    for kind, first, last, heading, within, inside in walk.blocks:
-        span = new(Span, (at[first], at[last]))
-        whole = wholes[inside] if inside >= 0 else span
-        blocks.append(new(Block, (kind, span, heading, within and trusted, whole)))
-    return blocks

@@ -9,15 +9,16 @@ hundreds of them, and a frozen dataclass takes four times as long to make.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import tables
+from treasure.core import tables, written
+from treasure.core.walk import BLOCK_KINDS
 from treasure.text import spaced
 
 CONTEXT_WORDS = 12
@@ -72,6 +73,69 @@ class Link(NamedTuple):
     nofollow: bool = False
 
 
+Part = TypeVar("Part")
+
+
+class _Lazy(Sequence[Part]):
+    """Parts of a page that are made when somebody asks for one: in a crawl, hardly anybody does."""
+
+    def _make(self) -> list[Part]:
+        raise NotImplementedError
+
+    @cached_property
+    def _made(self) -> list[Part]:
+        return self._make()
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> Part: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Part]: ...
+
+    def __getitem__(self, index: int | slice) -> Part | list[Part]:
+        return self._made[index]
+
+
+class Blocks(_Lazy[Block]):
+    """The blocks of a page that was read; *walked* are those that ``core.walk`` found."""
+
+    def __init__(self, walked: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+        self._walked = walked
+        self.table = table
+        """As ``Page.block_table``."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def _make(self) -> list[Block]:
+        return [
+            Block(BLOCK_KINDS[kind], Span(*row[:2]), row[2], bool(row[3]), Span(*row[4:]))
+            for kind, row in zip(self._walked[:, 0].tolist(), self.table.tolist(), strict=True)
+        ]
+
+
+class BlockTexts(_Lazy[str]):
+    """The text of each block of a page that was read."""
+
+    def __init__(self, text: bytes, begins: NDArray[np.int32], walked: NDArray[np.int32]) -> None:
+        self._text, self._begins, self._walked = text, begins, walked
+
+    def __len__(self) -> int:
+        return len(self._walked)
+
+    def _make(self) -> list[str]:
+        texts: list[str] = written.block_texts(self._text, self._begins, self._walked)
+        return texts
+
+    def main(self, table: NDArray[np.int32]) -> str:
+        """Return ``Page.main_text``, without making the others."""
+        text: str = written.main_text(self._text, self._begins, self._walked, table)
+        return text
+
+
 @dataclass(frozen=True)
 class Page:
     """A page as we read it."""
@@ -117,21 +181,8 @@ class Page:
 
     def contexts(self, links: Sequence[Link], width: int = CONTEXT_WORDS) -> list[str]:
         """Return the text of each link's context: ``text`` of ``context``, for all at once."""
-        data, starts, stops = self._cut
-        if not starts.size:
-            return [""] * len(links)
-        firsts, lasts = [], []
-        for link in links:
-            start, stop = self.blocks[link.block].span
-            firsts.append(max(start, link.anchor.start - width))
-            lasts.append(min(stop, link.anchor.stop + width) - 1)
-        # Clipped: a context of no words may lie behind the last one.
-        begins = starts.take(firsts, mode="clip").tolist()
-        ends = stops.take(lasts, mode="clip").tolist()
-        return [
-            spaced(data[begin:end].decode()) if first <= last else ""
-            for first, last, begin, end in zip(firsts, lasts, begins, ends, strict=True)
-        ]
+        texts: list[str] = written.contexts(*self._cut, self.block_table, links, width)
+        return texts
 
     def counts(self, span: Span) -> Counter[int]:
         """Return the term frequencies of *span*, stop words left out."""
@@ -159,6 +210,8 @@ class Page:
     @cached_property
     def block_table(self) -> NDArray[np.int32]:
         """A row a block: begin, end, heading, boilerplate, and begin and end of its ``whole``."""
+        if isinstance(self.blocks, Blocks):
+            return self.blocks.table
         table: NDArray[np.int32] = tables.block_table(self.blocks)
         return table
 
@@ -173,14 +226,15 @@ class Page:
     @cached_property
     def main_text(self) -> str:
         """The text of all blocks that are not boilerplate, a line each, as it was written."""
-        lines = [
-            written
-            for (_, span, _, boilerplate, _), written in zip(
-                self.blocks, self.block_texts, strict=True
-            )
-            if not boilerplate and span
-        ]
-        return "\n".join(lines)
+        if isinstance(self.block_texts, BlockTexts):
+            return self.block_texts.main(self.block_table)
+        return "\n".join(
+            [
+                text
+                for block, text in zip(self.blocks, self.block_texts, strict=True)
+                if block.span and not block.boilerplate
+            ]
+        )
 
     @cached_property
     def main_terms(self) -> NDArray[np.int32]:

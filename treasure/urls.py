@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import IPv6Address
@@ -21,6 +22,8 @@ from urllib.parse import unquote, urljoin
 
 import idna
 from w3lib.url import canonicalize_url
+
+from treasure.core.hrefs import Hrefs
 
 MAX_URL_CHARACTERS = 4_096
 """Longer addresses are no addresses; browsers and servers give up near here as well."""
@@ -83,17 +86,20 @@ def canonical(url: str) -> str:
 
     Remembered, since most links of a page were on the page before.
     """
+    return url if _is_clean(url) else _canonical_slow(url)
+
+
+def _is_clean(url: str) -> bool:
+    """Tell whether *url* is canonical at first sight."""
     path = url.find("/", 8)
-    if (
+    return (
         path > 0
-        and _CLEAN_PATH.fullmatch(url, path)
+        and _CLEAN_PATH.fullmatch(url, path) is not None
         and "/." not in url  # may begin a segment to resolve
         and "/(" not in url  # may begin a session
         and _is_canonical_origin(url[:path])
         and len(url) <= MAX_URL_CHARACTERS
-    ):
-        return url
-    return _canonical_slow(url)
+    )
 
 
 @lru_cache(maxsize=8_192)
@@ -117,6 +123,26 @@ def join(base: str, href: str) -> str:
     if (upwards := _UPWARDS.fullmatch(href)) and "//" not in href:
         return _above(base, len(upwards[1]) // 3) + upwards[2] if directory else ""
     return _join_slow(scheme, origin, base, href)
+
+
+def resolver(base: str, otherwise: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what makes of a page's links what ``canonical`` makes of ``join``, its address *base*.
+
+    *otherwise* is asked where that takes more than a look (``core.hrefs``).
+    """
+    resolve: Callable[[str], str] = Hrefs(
+        *_clean_base(base), _is_canonical_origin, otherwise, MAX_URL_CHARACTERS
+    )
+    return resolve
+
+
+@lru_cache(maxsize=1_024)
+def _clean_base(base: str) -> tuple[str, str]:
+    """Return origin and directory of *base*; empty where they are not clean."""
+    _, origin, directory = _base(base)
+    if not origin or not _is_canonical_origin(origin):
+        return "", ""
+    return origin, directory if _is_clean(directory) else ""
 
 
 def host_of(url: str) -> str:

@@ -30,7 +30,7 @@ class Reading(NamedTuple):
     numbers: NDArray[np.int32]
     starts: NDArray[np.int32]
     stops: NDArray[np.int32]
-    marks: list[int]
+    marks: NDArray[np.int32]
     """How many words stand before each mark."""
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.both import both
+from treasure.core.tables import block_table
 from treasure.pages import Block, Link, Span
 
 MODULES = both("telling")
@@ -26,6 +27,7 @@ def test_lists_of_links_are_left_out_where_enough_is_told_without_them(blocks, a
         if not block.boilerplate and words < 0.9 * len(range(*block.span))
     ]
     enough = sum(len(range(*span)) for span in kept) >= least
+    table = block_table(blocks)
     for telling in MODULES:
-        assert telling.told(blocks, links, 0.9, least) == (kept if enough else main)
-        assert telling.own_words(blocks) == sum(len(range(*span)) for span in main)
+        assert telling.told(table, links, 0.9, least) == (kept if enough else main)
+        assert telling.own_words(table) == sum(len(range(*span)) for span in main)

@@ -60,7 +60,8 @@ def walked(module, written, *, max_links=100, max_chars=1000, max_nodes=1000):
     walk.link("refresh", "meta")
     walk.end_block()
     text = bytes(walk.text[: walk.size])
-    return text, walk.begins, walk.blocks, walk.headings, walk.lists, walk.links, asked
+    found = (walk.begins, walk.blocks, walk.headings, walk.lists)
+    return text, *(rows.tolist() for rows in found), walk.links, asked
 
 
 def lexbor(html):
@@ -102,6 +103,17 @@ def test_limits():
         assert len(walked(module, html, max_links=2)[5]) == 2
         assert walked(module, html, max_chars=3)[0] == b"one \x01"
         assert len(walked(module, html, max_nodes=4)[2]) == 2  # and the refresh
+
+
+@given(PAGES)
+@example("<p>x<svg><title>y</title></svg>")
+def test_what_is_said_of_a_page_is_not_overlooked_in_its_body(html):
+    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    written = lexbor(html)
+    for module in (INSTALLED, UNCOMPILED):
+        if not module.holds_facts(written) and tree.body is not None:
+            assert tree.body.css("base, title, meta, link") == []
+    assert INSTALLED.holds_facts(written) == UNCOMPILED.holds_facts(written)
 
 
 @pytest.mark.parametrize(

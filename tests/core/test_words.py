@@ -18,7 +18,7 @@ def read(words, text, known):
     named = found.tolist()
     for at in missing:
         named[at] = None
-    return named, begins.tolist(), ends.tolist(), marks, missing
+    return named, begins.tolist(), ends.tolist(), marks.tolist(), missing
 
 
 TEXTS = st.lists(

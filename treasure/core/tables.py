@@ -1,6 +1,6 @@
 """The blocks and links of a page as arrays, for whoever goes through all of them.
 
-Serves ``pages``, whose named tuples come in here.
+Serves ``extract``, which has what ``walk`` found, and ``pages``, whose named tuples come in here.
 """
 
 from __future__ import annotations
@@ -25,6 +25,58 @@ def block_table(blocks: Sequence[tuple[Any, ...]]) -> Any:
         rows[at, 3] = block[3]
         _write_span(rows, at, 4, block[4])
     return table
+
+
+def counted_blocks(
+    blocks: cython.const[cython.int][:, ::1],
+    lists: cython.const[cython.int][:, ::1],
+    words: cython.const[cython.int][::1],
+    most: cython.double,
+) -> Any:
+    """Return the same of the blocks and lists that ``walk`` found.
+
+    *words* stand before each of its places. Boilerplate that is more than the share *most* of the
+    page is none.
+    """
+    count: cython.Py_ssize_t = blocks.shape[0]
+    table = np.empty((count, 6), np.int32)
+    rows: cython.int[:, ::1] = table
+    at: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    navigation: cython.Py_ssize_t = 0
+    for at in range(count):
+        rows[at, 0] = words[blocks[at, 1]]
+        rows[at, 1] = words[blocks[at, 2]]
+        rows[at, 2] = blocks[at, 3]
+        if blocks[at, 4]:
+            navigation += rows[at, 1] - rows[at, 0]
+    trusted: cython.bint = navigation <= most * (words[words.shape[0] - 1] - words[0])
+    for at in range(count):
+        rows[at, 3] = trusted and blocks[at, 4]
+        if blocks[at, 5] >= 0:
+            last = lists[blocks[at, 5], 1]
+            rows[at, 4] = words[lists[blocks[at, 5], 0]]
+            rows[at, 5] = words[last if last >= 0 else words.shape[0] - 1]
+        else:
+            rows[at, 4], rows[at, 5] = rows[at, 0], rows[at, 1]
+    return table
+
+
+def counted_links(
+    links: list, words: cython.const[cython.int][::1], link: type, span: type, nofollow: cython.bint
+) -> list[Any]:
+    """Return the links that ``walk`` found as named tuples of the types *link* and *span*.
+
+    *words* stand before each of its places.
+    """
+    new = tuple.__new__  # half the time of calling the class, and a page has hundreds
+    first: cython.Py_ssize_t
+    last: cython.Py_ssize_t
+    found = []
+    for url, first, last, shown, block, path, own in links:
+        anchor = new(span, (words[first], words[last]))
+        found.append(new(link, (url, anchor, shown, block, path, own or bool(nofollow))))
+    return found
 
 
 def link_table(links: Sequence[tuple[Any, ...]]) -> Any:

@@ -8,20 +8,31 @@ nested (``&lt;/style&gt;`` within SVG), so nothing here relies on its nesting.
 
 Text is gathered in segments: one ends wherever a block, a list or an anchor begins or ends, and
 nowhere else, so that ``<b>W</b>ord`` is one word.
+
+Names of elements and attributes are compared as numbers, and places in the page are kept instead of
+what is written there until it is known to count: most of a walk's time went into making objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import cython
 import numpy as np
+
+from treasure.core.written import shown
+
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
 
 MARK = b"\x01"
 """Ends each segment of text."""
 PATH_STEPS = 7
 """Elements above a link that its tag path names."""
 MAX_ANCHOR_CHARS = 500
+BLOCK_KINDS = ("paragraph", "item", "cell", "heading")
+"""What a block's number of its kind stands for."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 
 # What an element is to the walk; from _BLOCK on all are blocks.
@@ -63,11 +74,44 @@ _TAGS = (
     ("td", _CELL | _NAMED),
     ("ul ol", _LIST | _NAMED),
     ("dl menu dir", _LIST),
+    # Like all others; these are so common that their names shall be at hand.
+    ("article body center dd dt fieldset figure li main pre tbody thead tr", _BLOCK),
 )  # fmt: skip
 _KINDS = {tag.encode(): kind for tags, kind in _TAGS for tag in tags.split()}
+_SLOTS = 512
+_FACTS = frozenset({b"base", b"link", b"meta", b"titl"})
 
-_NAMES = (b"href", b"rel", b"title", b"aria-label", b"alt", b"id", b"class", b"role", b"aria-level")
-_ATTRIBUTES = {name: number for number, name in enumerate(_NAMES)}
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _slot(name: cython.ulonglong) -> cython.Py_ssize_t:
+    """Return where to look for a name first."""
+    return (name ^ (name >> 5) ^ (name >> 13) ^ (name >> 26)) & 511
+
+
+def _table() -> tuple[Any, Any, list[str]]:
+    """Return names of up to 8 bytes as numbers, their kinds, and their steps in tag paths.
+
+    What finds its slot taken is in the next that is free.
+    """
+    names, kinds, steps = np.zeros(_SLOTS, np.uint64), np.zeros(_SLOTS, np.int32), [""] * _SLOTS
+    for tag, kind in _KINDS.items():
+        if len(tag) <= 8:
+            name = int.from_bytes(tag, "big")
+            slot = _slot(name)
+            while steps[slot]:
+                slot = (slot + 1) % _SLOTS
+            names[slot], kinds[slot] = name, kind
+            steps[slot] = ("!" if kind & _NAVIGATION else "") + tag.decode()
+    return names, kinds, steps
+
+
+_TABLE = _table()
+_REMEMBERED = cython.declare(cython.Py_ssize_t, 64)
+"""Steps of containers with names that a walk remembers."""
+
+# The attributes that matter, and the names of most of them as numbers.
 _HREF = cython.declare(cython.int, 0)
 _REL = cython.declare(cython.int, 1)
 _TITLE = cython.declare(cython.int, 2)
@@ -77,6 +121,14 @@ _ID = cython.declare(cython.int, 5)
 _CLASS = cython.declare(cython.int, 6)
 _ROLE = cython.declare(cython.int, 7)
 _LEVEL = cython.declare(cython.int, 8)
+_ATTRIBUTES = cython.declare(cython.int, 9)
+_NAME_HREF = cython.declare(cython.ulonglong, 0x68726566)
+_NAME_REL = cython.declare(cython.ulonglong, 0x72656C)
+_NAME_TITLE = cython.declare(cython.ulonglong, 0x7469746C65)
+_NAME_ALT = cython.declare(cython.ulonglong, 0x616C74)
+_NAME_ID = cython.declare(cython.ulonglong, 0x6964)
+_NAME_CLASS = cython.declare(cython.ulonglong, 0x636C617373)
+_NAME_ROLE = cython.declare(cython.ulonglong, 0x726F6C65)
 
 
 @cython.ccall
@@ -90,26 +142,38 @@ def unescaped(written: bytes) -> str:
     return written.decode("utf-8", "replace")
 
 
-@cython.ccall
-def shown(text: object, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
-    """Return a part of a text as it is shown: no marks, one space between words."""
-    part: bytearray = bytearray(text[begin:end])
-    signs: cython.uchar[:] = part
-    size: cython.Py_ssize_t = 0
-    at: cython.Py_ssize_t
-    spaces: cython.bint = False
-    for at in range(len(part)):
-        if _is_space(signs[at]):
-            spaces = size > 0
-        elif signs[at] != 1:
-            if spaces:
-                signs[size] = 32
-                size += 1
-                spaces = False
-            signs[size] = signs[at]
-            size += 1
-    found: str = part[:size].decode("utf-8", "replace")
-    return found if size == len(found) else " ".join(found.split())  # other kinds of space
+def holds_facts(html: bytes) -> bool:
+    """Tell whether there may be an element called base, link, meta, title or the like."""
+    data: cython.const[cython.uchar][::1] = html
+    size: cython.Py_ssize_t = len(html)
+    at: cython.Py_ssize_t = _next_tag(html, 0, size)
+    first: cython.int
+    last: cython.int
+    initial: cython.bint
+    while at + 4 < size:
+        first, last = data[at + 1], data[at + 4]
+        initial = first == 98 or first == 108 or first == 109 or first == 116
+        # Few elements with such an initial have such a fourth letter.
+        if initial and 97 <= last <= 108 and html[at + 1 : at + 5] in _FACTS:
+            return True
+        at = _next_tag(html, at + 1, size)
+    return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _next_tag(html: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return where the next "<" is; *size*, that of the page, if there is none."""
+    place: cython.Py_ssize_t
+    if cython.compiled:
+        start: cython.p_uchar = cython.cast(cython.p_uchar, cython.cast(cython.p_char, html))
+        found: cython.p_uchar = cython.cast(cython.p_uchar, memchr(start + at, 60, size - at))
+        place = found - start if found else size
+    else:
+        place = html.find(b"<", at)
+        place = place if place >= 0 else size
+    return place
 
 
 @cython.cclass
@@ -123,16 +187,27 @@ class Walk:
 
     text = cython.declare(bytearray, visibility="readonly")
     size = cython.declare(cython.Py_ssize_t, visibility="readonly")
-    begins = cython.declare(list, visibility="readonly")
-    blocks = cython.declare(list, visibility="readonly")
-    headings = cython.declare(list, visibility="readonly")
-    lists = cython.declare(list, visibility="readonly")
     links = cython.declare(list, visibility="readonly")
     _html: bytes
-    _data: cython.const[cython.uchar][:]
-    _out: cython.uchar[:]
-    _values: cython.Py_ssize_t[:, :]
+    _data: cython.const[cython.uchar][::1]
+    _out: cython.uchar[::1]
+    _names: cython.ulonglong[::1]
+    _kinds: cython.int[::1]
+    _values: cython.Py_ssize_t[:, ::1]
+    _begins: cython.int[::1]
+    _blocks: cython.int[:, ::1]
+    _headings: cython.int[:, ::1]
+    _lists: cython.int[:, ::1]
+    _open_lists: cython.int[::1]
+    _segments: cython.Py_ssize_t
+    _block_count: cython.Py_ssize_t
+    _heading_count: cython.Py_ssize_t
+    _list_count: cython.Py_ssize_t
+    _open_count: cython.Py_ssize_t
+    _tags: cython.Py_ssize_t
     _steps: object
+    _met: cython.Py_ssize_t[:, ::1]
+    _met_steps: list
     _resolve: object
     _resolved: dict
     _own: str
@@ -141,7 +216,9 @@ class Walk:
     _chars: cython.Py_ssize_t
     _segment: cython.Py_ssize_t
     _path: list
-    _open_lists: list
+    _depth: cython.Py_ssize_t
+    _joined: str
+    _joined_depth: cython.Py_ssize_t
     _navigation: cython.int
     _cells: cython.int
     _level: cython.int
@@ -149,7 +226,9 @@ class Walk:
     _linked: cython.bint
     _inked: cython.bint
     _foreign: cython.bint
-    _anchor: object
+    _anchored: cython.bint
+    _area: cython.bint
+    _anchor: cython.Py_ssize_t[:, ::1]
     _anchor_first: cython.Py_ssize_t
     _cut_wanted: cython.bint
 
@@ -164,54 +243,83 @@ class Walk:
         self._html, self._data = html, html
         self._own, self._steps, self._resolve = own, steps, resolve
         self._max_links = max_links
+        self._names, self._kinds = _TABLE[0], _TABLE[1]
         # Whatever the walk adds to the text takes the place of a longer tag.
         self.text = bytearray(len(html) + 8)
         self._out = self.text
         self.size = 0
         """Bytes of the text so far."""
-        self.begins = [0]
-        """Where each segment begins in the text; the last has not ended."""
-        self.blocks = []
-        """Kind, first and last place, heading, navigation and list (-1: none) of each."""
-        self.headings = []
-        """Level and block of each."""
-        self.lists = []
-        """First and last place of each."""
         self.links = []
         """URL, first and last place, text, block, tag path and nofollow of each."""
+        self._tags = _count(html, 60)
+        # A tag ends two segments or two blocks at most: before what it opens, and behind it.
+        most: cython.Py_ssize_t = 2 * self._tags + 8
+        self._begins = np.empty(most, np.int32)
+        self._begins[0] = 0
+        self._blocks = np.empty((most, 6), np.int32)
+        self._headings = np.empty((most, 2), np.int32)
+        self._lists = np.empty((self._tags, 2), np.int32)
+        self._open_lists = np.empty(self._tags, np.int32)
+        self._segments = self._block_count = self._heading_count = 0
+        self._list_count = self._open_count = 0
+        self._values = np.zeros((_ATTRIBUTES, 2), np.intp)
+        self._anchor = np.zeros((3, 2), np.intp)
+        self._met, self._met_steps = np.zeros((_REMEMBERED, 7), np.intp), [""] * _REMEMBERED
         self._resolved, self._block_urls = {}, set()
-        self._values = np.empty((len(_NAMES), 2), np.intp)
-        self._path, self._open_lists = [], []
+        self._path = []
+        self._depth = 0
+        self._joined, self._joined_depth = "", -1
         self._chars = self._segment = self._block_first = self._anchor_first = 0
         self._navigation = self._cells = self._level = 0
         self._linked = self._inked = self._foreign = self._cut_wanted = False
-        self._anchor = None
+        self._anchored = self._area = False
+
+    @property
+    def begins(self) -> Any:
+        """Where each segment begins in the text; the last has not ended."""
+        return np.asarray(self._begins)[: self._segments + 1]
+
+    @property
+    def blocks(self) -> Any:
+        """Kind, first and last place, heading, navigation and list (-1: none) of each."""
+        return np.asarray(self._blocks)[: self._block_count]
+
+    @property
+    def headings(self) -> Any:
+        """Level and block of each."""
+        return np.asarray(self._headings)[: self._heading_count]
+
+    @property
+    def lists(self) -> Any:
+        """First and last place of each; -1 for one that has not ended."""
+        return np.asarray(self._lists)[: self._list_count]
 
     def read(self, max_chars: cython.Py_ssize_t, max_nodes: cython.Py_ssize_t) -> None:
         """Read the page, up to so many characters and nodes."""
-        data: cython.const[cython.uchar][:] = self._data
+        data: cython.const[cython.uchar][::1] = self._data
         size: cython.Py_ssize_t = len(self._html)
-        stack: list = []
+        stack: cython.uchar[::1] = np.empty(self._tags, np.uint8)
+        depth: cython.Py_ssize_t = 0
         skipped: cython.Py_ssize_t = 0
         nodes: cython.Py_ssize_t = 0
         at: cython.Py_ssize_t = 0
+        begin: cython.Py_ssize_t
         end: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
         flags: cython.int
         kind: cython.int
-        name: bytes
         while at + 1 < size and nodes < max_nodes:
             nodes += 1
             if data[at] != 60:  # no "<": text
-                end = at + 1
-                while end < size and data[end] != 60:
-                    end += 1
+                end = _next_tag(self._html, at + 1, size)
                 if not skipped:
                     self._write(at, end)
                 at = end
                 continue
             if data[at + 1] == 47:  # "</"
-                if stack:
-                    kind = stack.pop()
+                if depth:
+                    depth -= 1
+                    kind = stack[depth]
                     if skipped:
                         skipped -= 1
                     elif kind >= _ANCHOR:
@@ -223,32 +331,34 @@ class Walk:
             if data[at + 1] == 33 or data[at + 1] == 63:  # "<!" or "<?"
                 at = self._after(at, b"-->" if self._html.startswith(b"<!--", at) else b">")
                 continue
-            end = at + 1
+            begin = end = at + 1
             while end < size and data[end] != 32 and data[end] != 62:  # up to a space or ">"
                 end += 1
-            name = self._html[at + 1 : end]
-            flags = _KINDS.get(name, 6)
+            slot = self._find(begin, end)
+            flags = self._kinds[slot] if slot >= 0 else self._kind_of_long(begin, end)
             kind = flags & _KIND
             at = self._read_attributes(end) + 1
             if kind == _RAW:
+                name = self._html[begin:end]
                 end = self._html.find(b"</" + name + b">", at)
                 if end < 0:
                     end = size
                 if flags & _TOLD and not skipped:
-                    self._enter_block(name, _BLOCK, 0)
+                    self._enter_block(begin, slot, _BLOCK, 0)
                     self._copy(at, end, False)
                     self._leave(_BLOCK)
                 at = self._after(end, b">")
                 continue
             if skipped or kind == _SKIPPED or self._chars >= max_chars:
                 if not flags & _VOID:
-                    stack.append(_SKIPPED)
+                    stack[depth] = _SKIPPED
+                    depth += 1
                     skipped += 1
                 continue
             if self._values[_ROLE, 1] and kind != _ANCHOR and self._value(_ROLE) == b"heading":
                 kind = _HEADING
             if kind >= _BLOCK:
-                self._enter_block(name, kind, flags)
+                self._enter_block(begin, slot, kind, flags)
             elif kind == _ANCHOR:
                 self._enter_anchor(flags & _VOID)
             elif kind == _IMAGE:
@@ -256,7 +366,8 @@ class Walk:
             elif kind == _BREAK and (self.size > self._segment or self._linked):
                 self._add(32)
             if not flags & _VOID:
-                stack.append(kind)
+                stack[depth] = kind
+                depth += 1
             elif kind >= _ANCHOR:
                 self._leave(kind)
         self.end_block()
@@ -273,24 +384,28 @@ class Walk:
         last: cython.Py_ssize_t = self._place()
         blank: cython.bint = not self._inked
         if blank and self._foreign:
-            written = self.text[self.begins[first] : self.size]
+            written = self.text[self._begins[first] : self.size]
             blank = written.replace(MARK, b"").decode("utf-8", "replace").isspace()
         self._block_first = last
         self._cut_wanted = self._linked = self._inked = self._foreign = False
         if blank and not self._block_urls:
             return
-        self._block_urls.clear()
-        kind, inside = "paragraph", -1
+        if self._block_urls:
+            self._block_urls.clear()
+        row: cython.int[::1] = self._blocks[self._block_count]
+        row[0], row[1], row[2], row[5] = 0, first, last, -1
         if self._level:
-            kind = "heading"
-            self.headings.append((self._level, len(self.blocks)))
+            row[0] = 3
+            self._headings[self._heading_count, 0] = self._level
+            self._headings[self._heading_count, 1] = self._block_count
+            self._heading_count += 1
             self._level = 0
-        elif self._open_lists:
-            kind, inside = "item", self._open_lists[len(self._open_lists) - 1]
+        elif self._open_count:
+            row[0], row[5] = 1, self._open_lists[self._open_count - 1]
         elif self._cells > 0:
-            kind = "cell"
-        navigation = self._navigation > 0
-        self.blocks.append((kind, first, last, len(self.headings) - 1, navigation, inside))
+            row[0] = 2
+        row[3], row[4] = self._heading_count - 1, self._navigation > 0
+        self._block_count += 1
 
     @cython.cfunc
     def _after(self, at: cython.Py_ssize_t, ending: bytes) -> cython.Py_ssize_t:
@@ -301,46 +416,160 @@ class Walk:
     # -- elements
 
     @cython.cfunc
-    def _enter_block(self, name: bytes, kind: cython.int, flags: cython.int) -> object:
+    @cython.exceptval(check=False)
+    def _find(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the slot of an element's name; -1: it is unknown, or too long for a number."""
+        name: cython.ulonglong = self._number(begin, end)
+        slot: cython.Py_ssize_t = _slot(name)
+        if not name:
+            return -1
+        while self._names[slot] != name:
+            if not self._names[slot]:
+                return -1
+            slot = (slot + 1) & 511
+        return slot
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _number(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.ulonglong:
+        """Return a name as a number; 0 if it has more than 8 bytes."""
+        name: cython.ulonglong = 0
+        at: cython.Py_ssize_t
+        if end - begin <= 8:
+            for at in range(begin, end):
+                name = (name << 8) | self._data[at]
+        return name
+
+    @cython.cfunc
+    def _kind_of_long(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Return the kind of an element that is not in the table."""
+        kind: cython.int = _BLOCK
+        if end - begin > 8:
+            kind = _KINDS.get(self._html[begin:end], 6)
+        return kind
+
+    @cython.cfunc
+    def _enter_block(
+        self,
+        begin: cython.Py_ssize_t,
+        slot: cython.Py_ssize_t,
+        kind: cython.int,
+        flags: cython.int,
+    ) -> object:
+        """Enter a block whose name begins here; *slot* is where the table has it."""
         if self.size > self._segment or self._linked:
             self._cut()
-        step: str = name.decode("utf-8", "replace")
-        if flags & _NAVIGATION:
-            step = "!" + step
+        step: str
+        if slot < 0:
+            step = self._name(begin)
         elif flags & _NAMED:
-            step = self._named_step(step)
-        if step[0] == "!":
-            self._navigation += 1
-        self._path.append(step)
+            step = self._named_step(slot)
+        else:
+            step = _TABLE[2][slot]
+        self._enter_step(step)
         if kind == _LIST:
-            self._open_lists.append(len(self.lists))
-            self.lists.append((self._place(), -1))
+            self._open_lists[self._open_count] = self._list_count
+            self._open_count += 1
+            self._lists[self._list_count, 0] = self._place()
+            self._lists[self._list_count, 1] = -1
+            self._list_count += 1
         elif kind == _CELL:
             self._cells += 1
         elif kind == _HEADING:
-            level: bytes = name[1:] if flags & _KIND == _HEADING else self._value(_LEVEL)
-            self._level = level[0] - 48 if len(level) == 1 and level in b"123456" else 2
+            level: cython.int = 0
+            if flags & _KIND == _HEADING:
+                level = self._data[begin + 1]
+            elif self._values[_LEVEL, 1] - self._values[_LEVEL, 0] == 1:
+                level = self._data[self._values[_LEVEL, 0]]
+            self._level = level - 48 if 49 <= level <= 54 else 2
 
     @cython.cfunc
-    def _named_step(self, tag: str) -> str:
-        """Return the step of a container."""
-        own, classes, role = self._value(_ID), self._value(_CLASS), self._value(_ROLE)
+    def _name(self, begin: cython.Py_ssize_t) -> str:
+        """Return the name of an element that begins here."""
+        end: cython.Py_ssize_t = begin
+        while end < len(self._html) and self._data[end] != 32 and self._data[end] != 62:
+            end += 1
+        return self._html[begin:end].decode("utf-8", "replace")
+
+    @cython.cfunc
+    def _enter_step(self, step: str) -> object:
+        """Go one step down.
+
+        What was there on the last way down stays, since most elements are followed by others of
+        their kind: as long as no step differs, the path of the last link is that of the next.
+        """
+        if self._depth == len(self._path):
+            self._path.append(step)
+        elif self._path[self._depth] != step:
+            self._path[self._depth] = step
+            if self._depth < self._joined_depth:
+                self._joined_depth = -1
+        self._depth += 1
+        if step[0] == "!":
+            self._navigation += 1
+
+    @cython.cfunc
+    def _tag_path(self) -> str:
+        """Return the last steps down to here, joined."""
+        if self._joined_depth != self._depth:
+            first: cython.Py_ssize_t = max(0, self._depth - PATH_STEPS)
+            self._joined = "".join([f"{step}>" for step in self._path[first : self._depth]])
+            self._joined_depth = self._depth
+        return self._joined
+
+    @cython.cfunc
+    def _named_step(self, slot: cython.Py_ssize_t) -> str:
+        """Return the step of a container; most are like one that was met before."""
+        values: cython.Py_ssize_t[:, ::1] = self._values
+        own: cython.Py_ssize_t = values[_ID, 1] - values[_ID, 0]
+        classes: cython.Py_ssize_t = values[_CLASS, 1] - values[_CLASS, 0]
+        role: cython.Py_ssize_t = values[_ROLE, 1] - values[_ROLE, 0]
+        tag: str = _TABLE[2][slot]
         if not own and not classes and not role:
             return tag
-        step: str = self._steps[tag, own, classes, role]
+        place: cython.Py_ssize_t = (slot + 3 * own + 5 * classes + 7 * role) % _REMEMBERED
+        met: cython.Py_ssize_t[::1] = self._met[place]
+        if (
+            met[0] == slot
+            and self._alike(met[1], met[2], values[_ID, 0], own)
+            and self._alike(met[3], met[4], values[_CLASS, 0], classes)
+            and self._alike(met[5], met[6], values[_ROLE, 0], role)
+        ):
+            return self._met_steps[place]
+        step: str = self._steps[tag, self._value(_ID), self._value(_CLASS), self._value(_ROLE)]
+        met[0] = slot
+        met[1], met[2] = values[_ID, 0], own
+        met[3], met[4] = values[_CLASS, 0], classes
+        met[5], met[6] = values[_ROLE, 0], role
+        self._met_steps[place] = step
         return step
 
     @cython.cfunc
+    @cython.exceptval(check=False)
+    def _alike(
+        self,
+        begin: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        other_size: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Tell whether the same is written in two places of the page."""
+        at: cython.Py_ssize_t = 0
+        while at < size == other_size and self._data[begin + at] == self._data[other + at]:
+            at += 1
+        return size == other_size and at == size
+
+    @cython.cfunc
     def _enter_anchor(self, area: cython.bint) -> object:
-        href: bytes = self._value(_HREF)
-        if not href:
+        values: cython.Py_ssize_t[:, ::1] = self._values
+        anchor: cython.Py_ssize_t[:, ::1] = self._anchor
+        named: cython.int = _TITLE if values[_TITLE, 1] > values[_TITLE, 0] else _LABEL
+        if values[_HREF, 1] <= values[_HREF, 0]:
             return
-        self._anchor = (
-            unescaped(href),
-            unescaped(self._value(_REL)),
-            unescaped(self._value(_TITLE) or self._value(_LABEL)),
-            "area" if area else "a",
-        )
+        anchor[0, 0], anchor[0, 1] = values[_HREF, 0], values[_HREF, 1]
+        anchor[1, 0], anchor[1, 1] = values[_REL, 0], values[_REL, 1]
+        anchor[2, 0], anchor[2, 1] = values[named, 0], values[named, 1]
+        self._anchored, self._area = True, area
         self._anchor_first = self._place()
         self._linked = True
         if area:
@@ -348,7 +577,7 @@ class Walk:
 
     @cython.cfunc
     def _enter_image(self) -> object:
-        if self._anchor is not None and self._value(_ALT):
+        if self._anchored and self._values[_ALT, 1] > self._values[_ALT, 0]:
             self._add(32)
             self._copy_value(_ALT)
             self._add(32)
@@ -356,31 +585,56 @@ class Walk:
     @cython.cfunc
     def _leave(self, kind: cython.int) -> object:
         if kind == _ANCHOR:
-            if self._anchor is not None:
+            if self._anchored:
                 self._end_anchor()
             return
         if self.size > self._segment or self._linked:
             self._cut()
         if kind == _LIST:
-            number = self._open_lists.pop()
-            self.lists[number] = self.lists[number][0], self._place()
+            self._open_count -= 1
+            self._lists[self._open_lists[self._open_count], 1] = self._place()
         elif kind == _CELL:
             self._cells -= 1
-        if self._path.pop()[0] == "!":
+        self._depth -= 1
+        step: str = self._path[self._depth]
+        if step[0] == "!":
             self._navigation -= 1
 
     @cython.cfunc
     def _end_anchor(self) -> object:
-        href, rel, named, tag = self._anchor
-        self._anchor = None
+        anchor: cython.Py_ssize_t[:, ::1] = self._anchor
+        self._anchored = False
         first: cython.Py_ssize_t = self._anchor_first
         last: cython.Py_ssize_t = self._place()
-        anchor: str = shown(self.text, self.begins[first], self.size) or named.strip()
-        path = ">".join([*self._path[-PATH_STEPS:], tag])
-        nofollow = rel != "" and not _NOFOLLOW.isdisjoint(rel.lower().split())
-        self._add_link(href, first, last, anchor[:MAX_ANCHOR_CHARS], path, nofollow)
+        text: str = self._shown(self._begins[first], self.size)
+        if not text:
+            text = unescaped(self._html[anchor[2, 0] : anchor[2, 1]]).strip()
+        nofollow: cython.bint = False
+        if anchor[1, 1] > anchor[1, 0]:
+            rel: str = unescaped(self._html[anchor[1, 0] : anchor[1, 1]])
+            nofollow = not _NOFOLLOW.isdisjoint(rel.lower().split())
+        href: str = unescaped(self._html[anchor[0, 0] : anchor[0, 1]])
+        path = self._tag_path() + ("area" if self._area else "a")
+        self._add_link(href, first, last, text[:MAX_ANCHOR_CHARS], path, nofollow)
         if self._cut_wanted:
             self.end_block()
+
+    @cython.cfunc
+    def _shown(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
+        """Return a part of the text as it is shown; most are written so, but for the mark."""
+        at: cython.Py_ssize_t
+        byte: cython.int
+        spaces: cython.bint = True
+        while end > begin and self._out[end - 1] == 1:
+            end -= 1
+        for at in range(begin, end):
+            byte = self._out[at]
+            if byte < 32 or (byte == 32 and spaces) or 0xC2 <= byte <= 0xE3:  # these may be space
+                return shown(self.text, begin, end)
+            spaces = byte == 32
+        if spaces:  # at the end
+            return shown(self.text, begin, end)
+        return self.text[begin:end].decode("utf-8", "replace")
 
     @cython.cfunc
     def _add_link(
@@ -400,12 +654,12 @@ class Walk:
             url = self._resolved[href] = self._resolve(href)
         if url and url != self._own and url not in self._block_urls:
             self._block_urls.add(url)
-            self.links.append((url, first, last, shown, len(self.blocks), path, bool(nofollow)))
+            self.links.append((url, first, last, shown, self._block_count, path, bool(nofollow)))
 
     @cython.cfunc
     def _cut(self) -> object:
         """End a block where block-level elements begin or end; an open anchor goes first."""
-        if self._anchor is not None:  # <a><h3>...</h3></a>
+        if self._anchored:  # <a><h3>...</h3></a>
             self._add(32)
             self._cut_wanted = True
         else:
@@ -414,47 +668,57 @@ class Walk:
     # -- attributes
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _read_attributes(self, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Note where the values that matter stand; return where the tag ends."""
-        data: cython.const[cython.uchar][:] = self._data
-        values: cython.Py_ssize_t[:, :] = self._values
+        data: cython.const[cython.uchar][::1] = self._data
+        values: cython.Py_ssize_t[:, ::1] = self._values
         size: cython.Py_ssize_t = len(self._html)
-        i: cython.Py_ssize_t
+        which: cython.int
         begin: cython.Py_ssize_t
-        for i in range(9):
-            values[i, 0] = values[i, 1] = 0
+        for which in range(_ATTRIBUTES):
+            values[which, 0] = values[which, 1] = 0
         while at + 1 < size and data[at] == 32:
             begin = at + 1
             at = begin + 1  # a name may begin with "="
             while at < size and data[at] != 61:  # "="
                 at += 1
-            i = self._attribute(begin, at)
+            which = self._attribute(begin, at)
             begin = at + 2  # '="'
             at = begin
             while at < size and data[at] != 34:  # '"'
                 at += 1
-            if i >= 0:
-                values[i, 0], values[i, 1] = begin, at
+            if which >= 0:
+                values[which, 0], values[which, 1] = begin, at
             at += 1
         while at < size and data[at] != 62:  # ">"
             at += 1
         return at
 
     @cython.cfunc
-    def _attribute(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    @cython.exceptval(-2)
+    def _attribute(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Return which of the attributes that matter is called so, -1 for another."""
-        first: cython.int = self._data[begin]
-        # Most are called otherwise: no need to make a name of them. Initials of a c h i r t.
-        if (
-            first != 97
-            and first != 99
-            and not 104 <= first <= 105
-            and first != 114
-            and first != 116
-        ):
-            return -1
-        which: cython.Py_ssize_t = _ATTRIBUTES.get(self._html[begin:end], -1)
-        return which
+        name: cython.ulonglong
+        if end - begin == 10:
+            written: bytes = self._html[begin:end]
+            return (
+                _LABEL if written == b"aria-label" else _LEVEL if written == b"aria-level" else -1
+            )
+        name = self._number(begin, end)
+        if name == _NAME_CLASS:
+            return _CLASS
+        if name == _NAME_HREF:
+            return _HREF
+        if name == _NAME_ID:
+            return _ID
+        if name == _NAME_TITLE:
+            return _TITLE
+        if name == _NAME_REL:
+            return _REL
+        if name == _NAME_ALT:
+            return _ALT
+        return _ROLE if name == _NAME_ROLE else -1
 
     @cython.cfunc
     def _value(self, which: cython.int) -> bytes:
@@ -463,13 +727,15 @@ class Walk:
     # -- text
 
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _place(self) -> cython.Py_ssize_t:
         """End the segment here, if there is any text; return how many there are."""
         if self.size > self._segment:
             self._add(1)
-            self.begins.append(self.size)
+            self._segments += 1
+            self._begins[self._segments] = self.size
             self._segment = self.size
-        return len(self.begins) - 1
+        return self._segments
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -495,12 +761,27 @@ class Walk:
         self, at: cython.Py_ssize_t, end: cython.Py_ssize_t, escaped: cython.bint
     ) -> cython.void:
         """Add a part of the page to the text."""
-        data: cython.const[cython.uchar][:] = self._data
-        out: cython.uchar[:] = self._out
+        data: cython.const[cython.uchar][::1] = self._data
+        out: cython.uchar[::1] = self._out
         size: cython.Py_ssize_t = self.size
         chars: cython.Py_ssize_t = 0
         inked: cython.bint = False
         byte: cython.int
+        i: cython.Py_ssize_t
+        sign: cython.uchar
+        odd: cython.uchar = 0
+        ink: cython.uchar = 0
+        # Most texts are plain ASCII and copied as they are, which takes no more than a look at all.
+        for i in range(end - at):
+            sign = data[at + i]
+            out[size + i] = sign
+            odd |= (sign >= 0x80) | (sign == 38) | (sign < 9) | ((sign > 13) & (sign < 28))
+            ink |= sign > 32
+        if at < end and not odd:
+            self.size = size + end - at
+            self._chars += end - at
+            self._inked |= ink != 0
+            return
         while at < end:
             byte = data[at]
             at += 1
@@ -547,3 +828,14 @@ class Walk:
 def _is_space(byte: cython.int) -> cython.bint:
     """Return whether a byte of ASCII is space, as Python sees it."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _count(data: cython.const[cython.uchar][::1], sought: cython.int) -> cython.Py_ssize_t:
+    """Return how often a byte occurs."""
+    count: cython.Py_ssize_t = 0
+    at: cython.Py_ssize_t
+    for at in range(len(data)):
+        count += data[at] == sought
+    return count

@@ -66,22 +66,23 @@ def keep(table: cython.ulonglong[:, :], word: bytes, number: cython.longlong) ->
 
 
 def cut(
-    text: bytes, mark: cython.int, table: cython.ulonglong[:, :]
-) -> tuple[Any, Any, Any, list[int], list[int]]:
+    text: bytes, mark: cython.int, table: cython.ulonglong[:, ::1]
+) -> tuple[Any, Any, Any, Any, list[int]]:
     """Return number, begin and end of each word of *text*: its runs of bytes above a space.
 
     Also, how many words stand before each *mark*, and which words the table does not have. First
     all words are hashed, then all are looked for: so the machine waits for many slots at a time.
     """
-    data: cython.const[cython.uchar][:] = text
+    data: cython.const[cython.uchar][::1] = text
     size: cython.Py_ssize_t = len(text)
     found, begins, ends = np.empty((3, size // 2 + 1), np.int32)
-    hashes = np.empty(size // 2 + 1, np.uint64)
-    number_of: cython.int[:] = found
-    begin_of: cython.int[:] = begins
-    end_of: cython.int[:] = ends
-    hash_of_: cython.ulonglong[:] = hashes
-    marks: list[int] = []
+    marks = np.empty(text.count(mark), np.int32)
+    number_of: cython.int[::1] = found
+    begin_of: cython.int[::1] = begins
+    end_of: cython.int[::1] = ends
+    before: cython.int[::1] = marks
+    hash_of_: cython.ulonglong[::1] = np.empty(size // 2 + 1, np.uint64)
+    mark_count: cython.Py_ssize_t = 0
     missing: list[int] = []
     count: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
@@ -94,7 +95,8 @@ def cut(
         byte = data[i]
         if byte <= 32:
             if byte == mark:
-                marks.append(count)
+                before[mark_count] = count
+                mark_count += 1
             i += 1
             continue
         begin = i

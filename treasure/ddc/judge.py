@@ -315,7 +315,7 @@ class Judge:
         if language:
             reason = f"language {language}"
             return replace(verdict, relevance=0.0, on_topic=False, unsure=True, reason=reason)
-        length = own_words(page.blocks)
+        length = own_words(page.block_table)
         if length < self.min_words:
             reason = f"only {length} words to judge by"
             return replace(verdict, on_topic=self.unsure == "keep", unsure=True, reason=reason)
@@ -338,7 +338,7 @@ class Judge:
         """
         telling = []
         for page in pages:
-            words = own_words(page.blocks)
+            words = own_words(page.block_table)
             if words >= self.min_words:
                 telling.append(page)
             else:
@@ -374,7 +374,7 @@ class Judge:
 
 def page_document(page: Page) -> Document:
     """Return the page's main text without lists of mere links; title and headings count twice."""
-    spans = told(page.blocks, page.links, MERE_LINKS, TOLD)
+    spans = told(page.block_table, page.links, MERE_LINKS, TOLD)
     headings = [heading.span for heading in page.headings]
     title = page.title_span
     return Document(*counted(page.terms, [title, *spans, title, *headings]))
