@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 
+from treasure.core.osm import heading_table
 from treasure.extract import decode, read_page
 from treasure.pages import Span
-from treasure.tgraph.components import ISH, SH, headings_above
 
 URL = "http://host.test/dir/page.html"
 
@@ -60,16 +60,18 @@ def test_headings_and_the_sections_they_open():
     )
     inner, outer = (page.blocks[link.block] for link in page.links)
     assert page.text(page.main_heading) == "main"
-    above = headings_above(page)
+    table = heading_table(page.headings, page.main_heading).tolist()
+    assert Span(*table[-1][:2]) == page.main_heading
 
-    def headings(block, component):
-        spans = [Span(*bounds) for *bounds, kind in above[block.heading] if kind == component]
-        return [page.text(span) for span in spans]
+    def headings(block):
+        found, heading = [], block.heading
+        while heading >= 0:
+            start, stop, heading = table[heading]
+            found.append(page.text(Span(start, stop)))
+        return found
 
-    assert headings(inner, ISH) == ["detail"]
-    assert headings(inner, SH) == ["part"]
-    assert headings(outer, ISH) == ["other"]
-    assert headings(outer, SH) == []
+    assert headings(inner) == ["detail", "part", "main"]
+    assert headings(outer) == ["other", "main"]
 
 
 def test_role_heading_counts_as_heading():

@@ -11,6 +11,7 @@ MODULES = both("galaxy")
 TERMS, NUMBERS, STEMS, FAINT = 6, 7, 5, 3
 CLASS_OF = np.array([0, 0, 1, 2, 2, 2, 3], np.int32)
 DIVISION_OF, MAIN_OF = np.array([0, 0, 1, 2], np.int32), np.array([0, 0, 0, 1], np.int32)
+DIGITS = [b"52", b"5201", b"523", b"6", b"60012", b"6002", b"71"]
 GAINS = (0.3, 0.2, 4.0)
 RANDOM = np.random.default_rng(0)
 SIZES = np.array([1, 2, 1, 3, 1, 2])
@@ -27,6 +28,8 @@ def scale(galaxy, faint=FAINT):
         (FAINT_CLASS[:, :faint], FAINT_WEIGHT[:, :faint]),
         (CLASS_OF, DIVISION_OF, MAIN_OF),
         GAINS,
+        np.array([list(number.ljust(5, b"\0")) for number in DIGITS], np.uint8),
+        0.5,
     )
 
 
@@ -54,6 +57,40 @@ def test_classes_rank_by_their_dots_and_by_those_around_them(words):
         found = scale(galaxy).weigh(word, strength)
         assert found[0] == pytest.approx(ranks)
         assert found[1] == pytest.approx(scores)
+
+
+def precise(place, scores):
+    """Go down from a class to where its terms crowd."""
+    found = [(own, w) for own, of, w in zip(DIGITS, CLASS_OF, scores, strict=True) if of == place]
+    reached = found[0][0][:3].ljust(3, b"0")
+    inside = sum(weight for _, weight in found)
+    while True:
+        below = {}
+        for own, weight in found:
+            if len(own) > len(reached):
+                branch = own[: len(reached) + 1]
+                below[branch] = below.get(branch, 0.0) + weight
+        branch = max(below, key=below.__getitem__, default=b"")
+        if not branch or below[branch] <= 0.5 * inside:
+            return reached
+        reached, inside = branch, below[branch]
+        found = [(own, weight) for own, weight in found if own.startswith(reached)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, TERMS + STEMS - 1), st.floats(0.5, 9)), max_size=12),
+    st.integers(0, 5),
+)
+def test_the_best_classes_are_named_as_precisely_as_a_majority_backs(words, most):
+    word = np.array([word for word, _ in words], np.int32)
+    strength = np.array([strength for _, strength in words], np.float64)
+    for galaxy in MODULES:
+        ranks, scores = scale(galaxy).weigh(word, strength)
+        best = np.argsort(-ranks, kind="stable")[:most].tolist()
+        expected = [(precise(place, scores), ranks[place]) for place in best if ranks[place] > 0]
+        found = scale(galaxy).ranked(word, strength, most)
+        named = [(DIGITS[at][:size].ljust(3, b"0"), share) for at, size, share in found]
+        assert named == expected
 
 
 def test_stems_may_have_no_dots():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import select, text
 
-from treasure.repository.database import delete_pairs, insert_pairs
-from treasure.repository.models import backlinks
+from treasure.repository.database import PAIRS_AT_ONCE, delete_pairs, insert_pairs, upsert
+from treasure.repository.models import backlinks, jobs, states
 from treasure.repository.store import Store
 
 
@@ -22,6 +22,34 @@ def test_pairs_come_and_go(store: Store) -> None:
             pairs[0],
             *pairs[2:],
         ]
+
+
+def test_many_pairs_come_in_several_statements(store: Store) -> None:
+    pairs = [(number, number % 7) for number in range(2 * PAIRS_AT_ONCE + 1)]
+    with store.writing() as connection:
+        insert_pairs(connection, backlinks, pairs)
+    with store.reading() as connection:
+        assert sorted(map(tuple, connection.execute(select(backlinks)))) == pairs
+
+
+def test_rows_replace_what_their_key_had(store: Store) -> None:
+    first = [
+        {"job": f"job {n}", "topic": "%s ? :x", "settings": {"n": n}, "started": n, "stopped": None}
+        | {"stop_reason": "%(job)s"}
+        for n in range(3)
+    ]
+    again = [first[1] | {"topic": "other", "settings": ["a\ud800"], "started": 7.5, "stopped": 8}]
+    state = {"job": "a", "kind": "b", "saved_at": 1, "payload": b"\0"}
+    with store.writing() as connection:
+        upsert(connection, jobs, first, ("job",))
+        upsert(connection, jobs, again, ("job",), keep=("started",))
+        upsert(connection, jobs, [], ("job",))
+        upsert(connection, states, [state], ("job", "kind"))
+    with store.reading() as connection:
+        found = connection.execute(select(jobs).order_by(jobs.c.job)).mappings().all()
+        kept = connection.execute(select(states)).mappings().all()
+    assert [dict(row) for row in found] == [first[0], again[0] | {"started": 1.0}, first[2]]
+    assert [dict(row) for row in kept] == [state]
 
 
 def test_postgresql_packs_with_lz4_where_it_can(postgres_url: str) -> None:

@@ -13,7 +13,7 @@ from cython.cimports.libc.math import log as _log
 from cython.cimports.libc.math import sqrt as _sqrt
 
 
-def counted(numbers: cython.const[cython.int][:], spans: list) -> tuple[Any, Any]:
+def counted(numbers: cython.const[cython.int][::1], spans: list) -> tuple[Any, Any]:
     """Return the distinct numbers of *spans*, in the order in which they come, and their counts.
 
     Spans may overlap, and what two of them share counts twice. Numbers below 0 are left out.
@@ -33,9 +33,9 @@ def counted(numbers: cython.const[cython.int][:], spans: list) -> tuple[Any, Any
     table = np.zeros(mask + 1, np.int32)
     found = np.empty(most, np.int32)
     counts = np.empty(most)
-    place_of: cython.int[:] = table
-    number_of: cython.int[:] = found
-    count_of: cython.double[:] = counts
+    place_of: cython.int[::1] = table
+    number_of: cython.int[::1] = found
+    count_of: cython.double[::1] = counts
     count: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t
     slot: cython.Py_ssize_t
@@ -60,9 +60,9 @@ def counted(numbers: cython.const[cython.int][:], spans: list) -> tuple[Any, Any
 
 
 def margin(
-    terms: cython.const[cython.int][:],
-    counts: cython.const[cython.double][:],
-    table: cython.const[cython.double][:, :],
+    terms: cython.const[cython.int][::1],
+    counts: cython.const[cython.double][::1],
+    table: cython.const[cython.double][:, ::1],
 ) -> float:
     """Return the product of a text's unit vector with a model's weights.
 
@@ -83,7 +83,7 @@ def margin(
     return gain / _sqrt(square) if square > 0.0 else 0.0
 
 
-def add(sums: cython.double[:], terms: cython.const[cython.int][:]) -> None:
+def add(sums: cython.double[::1], terms: cython.const[cython.int][::1]) -> None:
     """Add one to the sum of each of distinct *terms*; those beyond the last have none."""
     size: cython.Py_ssize_t = sums.shape[0]
     i: cython.Py_ssize_t

@@ -34,10 +34,10 @@ def _bit(first: cython.longlong, second: cython.longlong) -> cython.longlong:
 class Matcher:
     """The terms of a lexicon, ready to be found."""
 
-    _words: cython.const[cython.int][:, :]
-    _begin: cython.const[cython.int][:]
-    _columns: cython.const[cython.int][:, :]
-    _filter: cython.uchar[:]
+    _words: cython.const[cython.int][:, ::1]
+    _begin: cython.const[cython.int][::1]
+    _columns: cython.const[cython.int][:, ::1]
+    _filter: cython.uchar[::1]
     _fetched: cython.longlong
 
     def __init__(self, words: Any, begin: Any, columns: Any) -> None:
@@ -59,7 +59,7 @@ class Matcher:
                 bit = _bit(self._columns[0, term], self._columns[1, term])
                 self._filter[bit >> 3] |= 1 << (bit & 7)
 
-    def match(self, words: cython.const[cython.int][:]) -> tuple[Any, Any, Any, Any, Any]:
+    def match(self, words: cython.const[cython.int][::1]) -> tuple[Any, Any, Any, Any, Any]:
         """Return the terms found with first word and end of each, then the stems and their words.
 
         Words below 0 are skipped, also inside a phrase. Words that are no stem, or came later, have
@@ -67,14 +67,14 @@ class Matcher:
         """
         size: cython.Py_ssize_t = words.shape[0]
         rows = np.empty((7, size), np.int32)
-        row: cython.int[:, :] = rows
-        term_of: cython.int[:] = row[0]
-        start_of: cython.int[:] = row[1]
-        stop_of: cython.int[:] = row[2]
-        stem_at: cython.int[:] = row[3]
-        place_of: cython.int[:] = row[4]
-        single_at: cython.int[:] = row[5]
-        pair_at: cython.int[:] = row[6]
+        row: cython.int[:, ::1] = rows
+        term_of: cython.int[::1] = row[0]
+        start_of: cython.int[::1] = row[1]
+        stop_of: cython.int[::1] = row[2]
+        stem_at: cython.int[::1] = row[3]
+        place_of: cython.int[::1] = row[4]
+        single_at: cython.int[::1] = row[5]
+        pair_at: cython.int[::1] = row[6]
         low: cython.Py_ssize_t
         high: cython.Py_ssize_t
         known: cython.Py_ssize_t = self._words.shape[0]
@@ -127,7 +127,7 @@ class Matcher:
     @cython.exceptval(check=False)
     def _longest(
         self,
-        stems: cython.int[:],
+        stems: cython.int[::1],
         at: cython.Py_ssize_t,
         stop: cython.Py_ssize_t,
         longest: cython.Py_ssize_t,

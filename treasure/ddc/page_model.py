@@ -275,7 +275,7 @@ def matrix(documents: Sequence[Document], idf: Floats) -> csr_matrix:
 
     indptr = np.concatenate(([0], np.cumsum([text.terms.size for text in documents])))
     indices = np.concatenate([text.terms for text in documents])
-    data = np.concatenate([1.0 + np.log(text.counts) for text in documents]) * idf[indices]
+    data = (1.0 + np.log(np.concatenate([text.counts for text in documents]))) * idf[indices]
     norms = np.sqrt(np.add.reduceat(np.append(data**2, 0.0), indptr[:-1]))
     norms[np.diff(indptr) == 0] = 1.0
     data /= np.repeat(norms, np.diff(indptr))

@@ -51,9 +51,6 @@ class WeightedGalaxy:
         self._digits = lexicon.digits
         classes = [class_of(number) for number in lexicon.numbers]
         self._class_names, self._class_of = np.unique(classes, return_inverse=True)
-        self._members = np.searchsorted(
-            self._class_of, np.arange(len(self._class_names) + 1)
-        ).tolist()
 
     @cached_property
     def _scale(self) -> Scale:
@@ -73,11 +70,15 @@ class WeightedGalaxy:
             np.unique([name[:digits] for name in names], return_inverse=True)[1].astype(np.int32)
             for digits in (2, 1)
         )
+        digits = np.array([own.encode() for own in self._digits])
+        digits = digits.view(np.uint8).reshape(len(digits), -1)
         return Scale(
             (lexicon.posting_start, lexicon.posting_number, self._term_weight),
             (rows["class"], rows["weight"]),
             (self._class_of.astype(np.int32), divisions, mains),
             (DIVISION, MAIN_CLASS, MOST_GAIN),
+            digits,
+            MAJORITY,
         )
 
     def classify_text(self, text: str) -> Galaxy:
@@ -163,41 +164,13 @@ class WeightedGalaxy:
         self, word: NDArray[np.int32], strength: Floats, most: int
     ) -> tuple[tuple[str, float], ...]:
         """Return the best classes, each as its most precise number that a majority backs."""
-        ranks, scores = self._scale.weigh(word, strength)
-        best: list[tuple[str, float]] = []
-        while len(best) < most and (rank := float(ranks[place := int(ranks.argmax())])) > 0:
-            best.append((self._precise(place, scores), rank))
-            ranks[place] = 0.0
-        return tuple(best)
-
-    def _precise(self, place: int, scores: Floats) -> str:
-        """Go down from a class to where its terms crowd; return the number reached."""
-        first, stop = self._members[place], self._members[place + 1]
-        found = [
-            (own, weight)
-            for own, weight in zip(
-                self._digits[first:stop], scores[first:stop].tolist(), strict=True
-            )
-            if weight > 0
-        ]
-        reached = self._digits[first][:3].ljust(3, "0")
-        inside = sum(weight for _, weight in found)
-        while found:
-            below: dict[str, float] = {}
-            for own, weight in found:
-                if len(own) > len(reached):
-                    branch = own[: len(reached) + 1]
-                    below[branch] = below.get(branch, 0.0) + weight
-            branch = max(below, key=below.__getitem__, default="")
-            if not branch or below[branch] <= MAJORITY * inside:
-                break
-            reached, inside = branch, below[branch]
-            found = [(own, weight) for own, weight in found if own.startswith(reached)]
-        return self._named(reached)
+        found = self._scale.ranked(word, strength, most)
+        return tuple([(self._named(self._digits[at][:size]), share) for at, size, share in found])
 
     @lru_cache(maxsize=4_096)  # noqa: B019 - galaxies live as long as the process
     def _named(self, reached: str) -> str:
         """Return the number of these digits, or the nearest above it that has a name."""
+        reached = reached.ljust(3, "0")
         while len(reached) > 3 and pointed(reached) not in self.lexicon:
             reached = reached[:-1]
         return normal(pointed(reached))

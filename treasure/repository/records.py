@@ -10,6 +10,7 @@ class LinkRecord(NamedTuple):
     """A link of a stored page with the score it was given there."""
 
     url: str
+    """Canonical, as the links of a page are."""
     score: float
     anchor: str = ""
 

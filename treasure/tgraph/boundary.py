@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +26,8 @@ REMEMBERED_ANCHORS = 10_000
 """Anchors whose own numbers are remembered: menus say the same on every page."""
 
 
-Spans = list[tuple[int, int]]
+Spans = NDArray[np.int32]
+"""Begin and end, a row each."""
 
 
 class Boundary(Protocol):
@@ -96,9 +96,10 @@ class GalaxyBoundary:
     ) -> tuple[NDArray[np.int32], Spans]:
         """Return the terms of the galaxies, outliers cut."""
         parts = [page.terms]
-        for span, numbers in zip(spans, inside, strict=True):
+        for span, numbers in zip(spans.tolist(), inside, strict=True):
             parts.append(self.terms(page, Span(*span), [links[at].anchor for at in numbers]))
-        return np.concatenate(parts), list(pairwise(accumulate(map(len, parts))))
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int32)
+        return np.concatenate(parts), np.stack([ends[:-1], ends[1:]], axis=1)
 
     def terms(self, page: Page, span: Span, anchors: Sequence[Span]) -> NDArray[np.int32]:
         """Return the terms of the galaxy around *anchors*, outliers cut."""

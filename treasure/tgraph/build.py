@@ -97,7 +97,7 @@ class Sample:
             self.moved[url] = here
         if here not in self.links:
             links = self._counted(page)
-            groups = list(by_place(page, links).values())
+            groups = by_place(page, links)
             if self.boundary.per_link:
                 groups = [[at] for group in groups for at in group]
             self.links[here] = [

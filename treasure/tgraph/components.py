@@ -15,10 +15,10 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import osm, tables
-from treasure.pages import Block, Heading, Link, Page, Span
+from treasure.core import osm
+from treasure.pages import Block, Link, Page, Span
 from treasure.text import VOCABULARY
-from treasure.tgraph.boundary import PARAGRAPH, Boundary
+from treasure.tgraph.boundary import PARAGRAPH, Boundary, Spans
 
 ISH, SH, MH, DC = range(4)
 NAMES = ("ISH", "SH", "MH", "DC")
@@ -38,8 +38,10 @@ class Components:
     def of_terms(cls, ish: Terms, sh: Terms, mh: Terms, dc: Terms) -> Components:
         """Count the terms of each component; stop words (-1) do not count."""
         a, b, c, d = np.cumsum([len(ish), len(sh), len(mh), len(dc)]).tolist()
-        headings = [(0, a, ISH), (a, b, SH), (b, c, MH)]
-        return Texts(*osm.counted(np.concatenate([ish, sh, mh, dc]), [headings], [(c, d)]))[0]
+        headings = np.array([(a, b, -1), (0, a, 0), (b, c, -1)], np.int32)
+        terms = np.concatenate([ish, sh, mh, dc])
+        data, under = np.array([(c, d)], np.int32), np.array([1], np.int32)
+        return Texts(*osm.counted(terms, data, under, headings))[0]
 
     @classmethod
     def of_stems(cls, parts: Sequence[Mapping[str, int]]) -> Components:
@@ -127,18 +129,15 @@ class Places(Sequence[Place]):
         self,
         page: Page,
         links: Sequence[Link],
-        spans: list[tuple[int, int]],
+        spans: Spans,
         inside: list[list[int]],
+        of_link: NDArray[np.intp],
         texts: Texts,
     ) -> None:
         self.texts = texts
         self.inside = inside
         """Which links each place holds."""
-        of_link = [0] * len(links)
-        for place, numbers in enumerate(inside):
-            for at in numbers:
-                of_link[at] = place
-        self.of_link = np.array(of_link, np.intp)
+        self.of_link = of_link
         """Which place each link is in."""
         self._page, self._links, self._spans = page, links, spans
 
@@ -156,19 +155,14 @@ class Places(Sequence[Place]):
             return [self[at] for at in range(*index.indices(len(self)))]
         links = tuple([self._links[at] for at in self.inside[index]])
         block = self._page.blocks[links[0].block]
-        return Place(Span(*self._spans[index]), block, links, self.texts[index])
+        return Place(Span(*self._spans[index].tolist()), block, links, self.texts[index])
 
 
-def by_place(page: Page, links: Sequence[Link]) -> dict[tuple[int, int, int], list[int]]:
-    """Return which of *links* are in the same paragraph or whole list, and under one heading.
-
-    A place is named by begin, end and heading.
-    """
-    headings = np.array([heading.span.start for heading in page.headings], np.int32)
-    found: dict[tuple[int, int, int], list[int]] = osm.grouped(
-        page.block_table, tables.link_table(links), headings
-    )
-    return found
+def by_place(page: Page, links: Sequence[Link]) -> list[list[int]]:
+    """Return which of *links* are in the same paragraph or whole list, and under one heading."""
+    headings = osm.heading_table(page.headings, page.main_heading)
+    inside: list[list[int]] = osm.grouped(page.block_table, links, headings)[1]
+    return inside
 
 
 def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) -> Places:
@@ -176,32 +170,13 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
 
     A boundary of its own for each link makes each link a place of its own.
     """
-    found = list(by_place(page, links).items())
+    headings = osm.heading_table(page.headings, page.main_heading)
+    rows, inside, of_link = osm.grouped(page.block_table, links, headings)
     if boundary.per_link:
-        found = [(name, [at]) for name, inside in found for at in inside]
-    above = headings_above(page)
-    headings = [above[heading] for (_, _, heading), _ in found]
-    inside = [numbers for _, numbers in found]
-    spans = [(start, stop) for (start, stop, _), _ in found]
+        order = [at for numbers in inside for at in numbers]
+        rows, inside = rows[of_link[order]], [[at] for at in order]
+        of_link[order] = np.arange(len(order))
+    spans = rows[:, :2]
     terms, data = boundary.cut(page, links, spans, inside)
-    return Places(page, links, spans, inside, Texts(*osm.counted(terms, headings, data)))
-
-
-def headings_above(page: Page) -> list[list[tuple[int, int, int]]]:
-    """Return what is above the blocks under each heading: MH, ISH and SH, as core.osm wants them.
-
-    The last is for blocks that are under none, whose heading is -1.
-    """
-    main = page.main_heading
-    always = [(*main, MH)]
-    found = []
-    around: list[Heading] = []
-    for heading in page.headings:
-        while around and around[-1].level >= heading.level:
-            around.pop()
-        parts = [(*outer.span, SH) for outer in around if outer.span != main]
-        if heading.span != main:
-            parts.append((*heading.span, ISH))
-        found.append(always + parts)
-        around.append(heading)
-    return [*found, always]
+    texts = Texts(*osm.counted(terms, data, rows[:, 2], headings))
+    return Places(page, links, spans, inside, of_link, texts)

@@ -152,19 +152,23 @@ class Watchdog:
         if not links:
             return
         nodes = self.graph.match(arrival.page, links).node.tolist()
-        places = self.graph.places(arrival.page, links)
-        words = np.diff(places.texts.bounds).tolist()
-        spots = [(at, n) for n, inside in enumerate(places.inside) if words[n] for at in inside]
-        page.texts = places.texts
-        page.keys = tuple([url_key(links[at].url) for at, _ in spots])
-        page.places = tuple([place for _, place in spots])
-        page.matched = tuple([nodes[inside[0]] for inside in places.inside])
-        known = self._origins
-        for key, place in zip(page.keys, page.places, strict=True):
-            if key not in known:
-                known[key] = page
-            elif len(further := self._further.setdefault(key, [])) < MAX_ORIGINS - 1:
-                further.append(page.place(place))
+        found = self.graph.places(arrival.page, links)
+        page.texts = found.texts
+        page.matched = tuple([nodes[inside[0]] for inside in found.inside])
+        bounds = found.texts.bounds.tolist()
+        keys, places, known = [], [], self._origins
+        for place, inside in enumerate(found.inside):
+            if bounds[place] == bounds[place + 1]:
+                continue
+            for at in inside:
+                key = url_key(links[at].url)
+                keys.append(key)
+                places.append(place)
+                if key not in known:
+                    known[key] = page
+                elif len(further := self._further.setdefault(key, [])) < MAX_ORIGINS - 1:
+                    further.append(page.place(place))
+        page.keys, page.places = tuple(keys), tuple(places)
         while len(known) > self.remembered:
             key, _ = known.popitem(last=False)
             self._further.pop(key, None)
