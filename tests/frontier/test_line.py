@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from redis.exceptions import ResponseError
 
 from treasure.frontier.line import Line
 

@@ -116,17 +116,19 @@ class EmbeddedFrontier:
             self._shelf.close()
             raise
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
         self._write_counts()
-        keys = [url_key(entry.url) for entry in entries]
-        given = dict(zip(keys, entries, strict=True))
-        links, scores = list(given), [entry.score for entry in given.values()]
+        keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
+        given, links = entries, list(dict.fromkeys(keys))
+        scores = [entry.score for entry in entries]
         if len(links) < len(keys):  # of a link that comes twice, the last score but the first entry
-            given.update(zip(reversed(keys), reversed(entries), strict=True))
+            last = dict(zip(keys, scores, strict=True))
+            first = dict(zip(reversed(keys), reversed(entries), strict=True))
+            scores, given = [last[key] for key in links], [first[key] for key in links]
         states = self._shelf.raw_states(links)
         fresh = [at for at, state in enumerate(states) if state is None]
-        new = {links[at]: given[links[at]] for at in fresh}
+        new = {links[at]: given[at] for at in fresh}
         batch, changes = Batch(self._shelf), _Changes()
         added = self._add(batch, changes, new, [scores[at] for at in fresh])
         moved = self._move(batch, changes, links, states, scores)

@@ -104,11 +104,12 @@ class RedisFrontier:
         self._line = Line(self._redis)
         self._open()
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
+        keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
         new = [False] * len(entries)
         queued = 0
-        for batch in _batches(self._news(entries)):
+        for batch in _batches(self._news(entries, keys)):
             heads: list[Any] = []
             for _, key, score, entry in batch:
                 heads += (str(key), _shard(key), host_of(entry.url), score)
@@ -369,11 +370,13 @@ class RedisFrontier:
             reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
 
-    def _news(self, entries: Sequence[Entry]) -> list[tuple[int, int, float, Entry]]:
+    def _news(
+        self, entries: Sequence[Entry], keys: Sequence[int]
+    ) -> list[tuple[int, int, float, Entry]]:
         """Return what the server has not heard from us, with its place, key and score."""
         news = []
-        for place, entry in enumerate(entries):
-            key, score = url_key(entry.url), finite(entry.score)
+        for place, (key, entry) in enumerate(zip(keys, entries, strict=True)):
+            score = finite(entry.score)
             if not self._told.has(key, score):
                 self._told.drop(key)  # until it is answered: the link may come again in *entries*
                 news.append((place, key, score, entry))
