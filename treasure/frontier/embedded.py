@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from random import Random
+from random import Random, sample
 
 from msgspec.structs import replace
 
@@ -43,6 +43,8 @@ from treasure.urls import host_of, url_key
 logger = logging.getLogger(__name__)
 
 DISCARD_BATCH = 1_000
+SAMPLED_ROWS = 10
+"""Rows read for each link of a sample, at most: those that are done say nothing."""
 BEHIND_ARRIVALS = 100_000
 """Arrivals by which the counts on disk may lag; the number of hosts, if larger."""
 
@@ -267,7 +269,12 @@ class EmbeddedFrontier:
 
     def sample(self, count: int) -> list[float]:
         """Return the scores of at most *count* links that are not done, drawn at random."""
-        return self._shelf.some_scores(count)
+        drawn = sample(range(self._arrivals), min(self._arrivals, SAMPLED_ROWS * count))
+        scores: list[float] = []
+        while drawn and len(scores) < count:
+            scores += self._shelf.some_scores(drawn[:count])
+            del drawn[:count]
+        return scores[:count]
 
     def share(self, kind: str, payload: bytes) -> None:
         """There is nobody to share with."""
