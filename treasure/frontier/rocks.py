@@ -392,9 +392,10 @@ def _column(cache: Cache, *, unordered: bool = False) -> Options:
         # of the time that a sorted list takes, and one that nobody knows (most) is missed at once.
         blocks.set_bloom_filter(10, False)
         options.set_prefix_extractor(SliceTransform.create_fixed_prefix(rows.KEY_BYTES))
-        options.set_memtable_factory(MemtableFactory.hash_link_list(STATE_BUCKETS))
+        table: Any = MemtableFactory  # its stubs know no arguments
+        options.set_memtable_factory(table.hash_link_list(STATE_BUCKETS))
     options.set_block_based_table_factory(blocks)
-    options.set_write_buffer_size(32_000_000)
+    options.set_write_buffer_size(24_000_000)
     options.set_compression_type(DBCompressionType.lz4())
     options.set_level_compaction_dynamic_level_bytes(True)
     return options
