@@ -47,7 +47,9 @@ def main() -> None:
             page = read_page(url, body)
             decision = crawl.arrived(url, page, page.links)
             analysed = time.process_time()
-            log.scored(page, page.links, decision, crawl.strategy.measured(), time.time())
+            keys = [url_key(link.url) for link in decision.links]
+            measured = crawl.strategy.measured()
+            log.scored(page, page.links, decision, keys, measured, time.time())
             if decision.links:
                 target = decision.links[0].url
                 lease = Lease(url_key(target), Entry(target, 0.5), 0.5, 0.0, False, 0)

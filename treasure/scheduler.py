@@ -29,7 +29,6 @@ from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, ORIGIN, LinkBatch
-from treasure.pages import Link
 from treasure.plain import plain, plain_part, restored
 from treasure.urls import canonical, url_key
 
@@ -68,8 +67,11 @@ class Gate(Protocol):
 class Recorder(Protocol):
     """Writes down why links were queued and taken, for explanations later."""
 
-    def scored(self, batch: LinkBatch, decision: Decision) -> dict[str, Any]:
-        """Take in the scores of a page's links; return what is known of the link to the page."""
+    def scored(self, batch: LinkBatch, decision: Decision, keys: Sequence[int]) -> dict[str, Any]:
+        """Take in the scores of a page's links; return what is known of the link to the page.
+
+        *keys* are those of the decision's links (``url_key``).
+        """
 
     def taken(self, lease: Lease) -> None:
         """Take in that a link is taken."""
@@ -210,32 +212,35 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         assert self.scoring is not None
         decision = await self.scoring.score(batch)
+        links, scores, fresh = decision.links, decision.scores, decision.fresh
+        keys = [url_key(link.url) for link in links]
         if self.recorder is not None:
-            decision = replace(decision, explanation=self.recorder.scored(batch, decision))
-        depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
-        page, best = batch.page, dict[str, tuple[Link, float]]()
-        for link, score in zip(decision.links, decision.scores, strict=True):
-            known = best.get(link.url)
-            if known is None or score > known[1]:
-                best[link.url] = link, score
+            told = self.recorder.scored(batch, decision, keys)
+            decision = replace(decision, explanation=told)
+        if len(set(keys)) < len(keys):
+            best = _best(keys, scores)
+            links, scores = [links[at] for at in best], [scores[at] for at in best]
+            keys = [keys[at] for at in best]
+            new = {link.url for link in fresh}
+            fresh = [link for link in links if link.url in new]
         # Where a link stood is kept from where it was met first.
-        fresh = {link.url for link in decision.fresh}
-        new = [link for url, (link, _) in best.items() if url in fresh]
-        contexts = dict(zip([link.url for link in new], page.contexts(new), strict=True))
-        self.push(
-            [
-                Entry(url, score, depth, page.url, link.anchor_text, contexts.get(url, ""))
-                for url, (link, score) in best.items()
-            ]
-        )
+        page = batch.page
+        contexts = dict(zip([link.url for link in fresh], page.contexts(fresh), strict=True))
+        context, referrer = contexts.get, page.url
+        depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
+        entries = [
+            Entry(link.url, score, depth, referrer, link.anchor_text, context(link.url, ""))
+            for link, score in zip(links, scores, strict=True)
+        ]
+        self.push(entries, keys)
         self.rescore(decision.rescored)
         return decision
 
-    def push(self, entries: Sequence[Entry]) -> None:
-        """Queue *entries*."""
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> None:
+        """Queue *entries*; *keys* are theirs, where the caller has them."""
         assert self.bench is not None
         if entries:
-            self._tell(partial(self._push, self.bench.frontier, entries))
+            self._tell(partial(self._push, self.bench.frontier, entries, keys))
 
     def rescore(self, scores: Mapping[int, float]) -> None:
         """Give links that wait, named by their keys, new scores."""
@@ -426,8 +431,10 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         loop = asyncio.get_running_loop()
         self._wake = loop.call_later(max(0.001, time - now), self.wake)
 
-    def _push(self, frontier: Frontier, entries: Sequence[Entry]) -> None:
-        new = sum(frontier.push(entries))
+    def _push(
+        self, frontier: Frontier, entries: Sequence[Entry], keys: Sequence[int] | None
+    ) -> None:
+        new = sum(frontier.push(entries, keys))
         self.stats.inc_value("treasure/links/found", len(entries))
         self.stats.inc_value("treasure/links/queued", new)
 
@@ -453,3 +460,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         now = self.bench.clock()
         self._wake_at(now + RETRY_SECONDS, now)
+
+
+def _best(keys: Sequence[int], scores: Sequence[float]) -> list[int]:
+    """Return where each key has its highest score, in the order in which they are met first."""
+    best: dict[int, int] = {}
+    for at, key in enumerate(keys):
+        if key not in best or scores[at] > scores[best[key]]:
+            best[key] = at
+    return list(best.values())

@@ -14,6 +14,7 @@ crash; whatever is whole before it counts.
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,10 +75,12 @@ class _Open:
     """The block that is being filled."""
 
     block: Block = field(default_factory=Block)
-    keys: list[NDArray[np.int64]] = field(default_factory=list)
-    scores: list[NDArray[np.float32]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    """Links that each page scored; theirs are the next so many keys, scores, anchors and nodes."""
+    keys: array[int] = field(default_factory=lambda: array("q"))
+    scores: array[float] = field(default_factory=lambda: array("f"))
     anchors: list[str] = field(default_factory=list)
-    nodes: list[NDArray[np.int32]] = field(default_factory=list)
+    nodes: list[NDArray[np.int64]] = field(default_factory=list)
     refused: list[tuple[int, int, bool]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
     changed: list[tuple[int, Mapping[int, float]]] = field(default_factory=list)
@@ -98,22 +101,27 @@ class ScoreLog:
         page: Page,
         offered: Sequence[Link],
         decision: Decision,
+        keys: Sequence[int],
         measured: Measured | None,
         now: float,
     ) -> None:
-        """Take in what the links of *page* were given; *offered* are all it had."""
+        """Take in what the links of *page* were given; *offered* are all it had.
+
+        *keys* are those of the links that were given a score.
+        """
         opened = self._open
         place = len(opened.block.pages)
         opened.block.pages.append((page.url, decision.verdict.relevance, now, self._number))
         self._number += 1
         links = decision.links
-        opened.keys.append(np.array([url_key(link.url) for link in links], np.int64))
-        opened.scores.append(np.array(decision.scores, np.float32))
-        opened.anchors += [link.anchor_text[:ANCHOR_CHARACTERS] for link in links]
+        opened.counts.append(len(links))
+        opened.keys.extend(keys)
+        opened.scores.extend(decision.scores)
+        opened.anchors += [link.anchor_text for link in links]
         nodes = measured.nodes if measured is not None else None
         if nodes is None or len(nodes) != len(links):
             nodes = np.full(len(links), -1)
-        opened.nodes.append(nodes.astype(np.int32))
+        opened.nodes.append(nodes)
         if len(links) < len(offered):
             admitted = {link.url for link in links}
             opened.refused += [
@@ -165,15 +173,15 @@ class ScoreLog:
 
 def _closed(opened: _Open) -> Block:
     block = opened.block
-    counts = [len(keys) for keys in opened.keys]
+    counts = opened.counts
     block.page_of = np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()
-    block.keys = b"".join(keys.tobytes() for keys in opened.keys)
-    block.scores = b"".join(scores.tobytes() for scores in opened.scores)
+    block.keys = opened.keys.tobytes()
+    block.scores = opened.scores.tobytes()
     block.anchors = _SEPARATOR.join(
-        anchor.replace(_SEPARATOR, " ").encode("utf-8", "replace").decode()
+        anchor[:ANCHOR_CHARACTERS].replace(_SEPARATOR, " ").encode("utf-8", "replace").decode()
         for anchor in opened.anchors
     )
-    block.nodes = b"".join(nodes.tobytes() for nodes in opened.nodes)
+    block.nodes = b"".join(nodes.astype(np.int32).tobytes() for nodes in opened.nodes)
     refused = list(zip(*opened.refused, strict=True)) or [(), (), ()]
     block.refused_page_of = np.array(refused[0], np.int32).tobytes()
     block.refused_keys = np.array(refused[1], np.int64).tobytes()

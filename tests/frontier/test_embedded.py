@@ -196,6 +196,7 @@ def test_twice_in_one_process(tmp_path: Path) -> None:
 def test_after_it_is_closed(tmp_path: Path) -> None:
     """Whoever still asks, such as the status page while a crawl ends, is told so."""
     frontier = EmbeddedFrontier(tmp_path / "f")
+    frontier.push([Entry("http://a.org/", 0.5)])
     frontier._shelf.failed = True
     frontier.close()
     for call in (

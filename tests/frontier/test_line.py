@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 import redis
-from redis.exceptions import ResponseError
 
 from treasure.frontier.line import Line
 
@@ -41,27 +40,10 @@ def test_a_server_that_forgot_its_scripts(line: Line, client: redis.Redis) -> No
         assert line.call(ADD, 1, COUNTER, 5) == expected
 
 
-def test_what_is_told_is_done_in_order(line: Line, client: redis.Redis) -> None:
-    for _ in range(100):
-        line.tell(ADD, 1, COUNTER, 1)
-    assert line.call(ADD, 1, COUNTER, 0) == 100
-    assert client.get(COUNTER) == b"100"
-
-
-def test_what_was_told_in_vain_fails_the_next_call(line: Line) -> None:
-    line.tell(ADD, 1, COUNTER, 1)
-    line.tell(ADD, 1, COUNTER, "no number")
-    line.tell(ADD, 1, COUNTER, 1)
-    with pytest.raises(ResponseError, match="not an integer"):
-        line.call(ADD, 1, COUNTER, 1)
-    assert line.call(ADD, 1, COUNTER, 1) == 4
-
-
 def test_no_answer_is_taken_for_another(
     line: Line, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert line.call(ADD, 1, COUNTER, 1) == 1
-    line.tell(ADD, 1, COUNTER, 1)
 
     def interrupted() -> None:
         raise KeyboardInterrupt

@@ -269,7 +269,6 @@ def test_server_killed_and_back(own_redis_server: RedisServer) -> None:
         lambda: frontier.take(0.0),
         lambda: frontier.push(links(60)),
         lambda: frontier.acknowledge([lease.key]),
-        lambda: frontier.landed(lease.key, 0.0),
         lambda: frontier.next_time(0.0),
         lambda: frontier.counts(),
         lambda: frontier.seen("http://a.org/"),
@@ -286,6 +285,27 @@ def test_server_killed_and_back(own_redis_server: RedisServer) -> None:
         urls.add(lease.entry.url)
     assert len(urls) == 60
     assert frontier.counts().done == 60
+    frontier.close()
+
+
+def test_a_landing_goes_with_the_next_call(own_redis_server: RedisServer) -> None:
+    """Also when the server is away meanwhile: until then its host is busy for everybody."""
+    frontier = RedisFrontier(own_redis_server.url, "job", Policy(delay=0.0))
+    frontier.push([Entry("http://a.org/1", 0.9), Entry("http://a.org/2", 0.8)])
+    lease = frontier.take(0.0)
+    assert lease is not None
+    assert frontier.take(0.0) is None
+    own_redis_server.kill()
+    frontier.landed(lease.key, 0.0)
+    with pytest.raises(FrontierUnavailable):
+        frontier.take(0.0)
+    own_redis_server.start()
+    again = frontier.take(0.0)
+    assert again is not None
+    assert again.entry.url == "http://a.org/2"
+    frontier.landed(again.key, 1.0)
+    assert frontier.push([Entry("http://a.org/3", 0.8)]) == [True]
+    assert RedisFrontier(own_redis_server.url, "job", Policy(delay=0.0)).take(1.0) is not None
     frontier.close()
 
 

@@ -96,8 +96,11 @@ class Frontier(Protocol):
     (``checkpoint`` makes it durable against loss of power).
     """
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
-        """Queue what is new; give what is queued already its new score. True: was new."""
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
+        """Queue what is new; give what is queued already its new score. True: was new.
+
+        *keys* are those of the entries (``urls.url_key``), where the caller has them.
+        """
 
     def take(self, now: float) -> Lease | None:
         """Lease the best link whose host is allowed now."""

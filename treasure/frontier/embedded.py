@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from random import Random
+from random import Random, sample
 
 from msgspec.structs import replace
 
@@ -43,6 +43,8 @@ from treasure.urls import host_of, url_key
 logger = logging.getLogger(__name__)
 
 DISCARD_BATCH = 1_000
+SAMPLED_ROWS = 10
+"""Rows read for each link of a sample, at most: those that are done say nothing."""
 BEHIND_ARRIVALS = 100_000
 """Arrivals by which the counts on disk may lag; the number of hosts, if larger."""
 
@@ -116,17 +118,19 @@ class EmbeddedFrontier:
             self._shelf.close()
             raise
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
         self._write_counts()
-        keys = [url_key(entry.url) for entry in entries]
-        given = dict(zip(keys, entries, strict=True))
-        links, scores = list(given), [entry.score for entry in given.values()]
+        keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
+        given, links = entries, list(dict.fromkeys(keys))
+        scores = [entry.score for entry in entries]
         if len(links) < len(keys):  # of a link that comes twice, the last score but the first entry
-            given.update(zip(reversed(keys), reversed(entries), strict=True))
+            last = dict(zip(keys, scores, strict=True))
+            first = dict(zip(reversed(keys), reversed(entries), strict=True))
+            scores, given = [last[key] for key in links], [first[key] for key in links]
         states = self._shelf.raw_states(links)
         fresh = [at for at, state in enumerate(states) if state is None]
-        new = {links[at]: given[links[at]] for at in fresh}
+        new = {links[at]: given[at] for at in fresh}
         batch, changes = Batch(self._shelf), _Changes()
         added = self._add(batch, changes, new, [scores[at] for at in fresh])
         moved = self._move(batch, changes, links, states, scores)
@@ -265,7 +269,12 @@ class EmbeddedFrontier:
 
     def sample(self, count: int) -> list[float]:
         """Return the scores of at most *count* links that are not done, drawn at random."""
-        return self._shelf.some_scores(count)
+        drawn = sample(range(self._arrivals), min(self._arrivals, SAMPLED_ROWS * count))
+        scores: list[float] = []
+        while drawn and len(scores) < count:
+            scores += self._shelf.some_scores(drawn[:count])
+            del drawn[:count]
+        return scores[:count]
 
     def share(self, kind: str, payload: bytes) -> None:
         """There is nobody to share with."""

@@ -1,6 +1,6 @@
 """Line: scripts over one connection to Redis, in as few steps as there can be.
 
-A page needs three scripts. To call one through redis-py's client takes 65 us of CPU, most of it
+A page needs two scripts. To call one through redis-py's client takes 65 us of CPU, most of it
 for its pool, its retries and a look at each argument; over a connection that we keep, 20. A server
 that was away for a moment shows as an error here, so that we know that it may have lost something.
 For one thread.
@@ -21,10 +21,6 @@ class Line:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._connection: Any = None
-        self._known: set[str] = set()
-        """Scripts that the server has, as long as the connection holds."""
-        self._owed = 0
-        """Answers that nobody waits for."""
 
     def call(self, script: str, *parts: Any) -> Any:
         """Run *script* with *parts*, its keys' number, keys and arguments; return its answer."""
@@ -32,18 +28,7 @@ class Line:
             return self._call(script, parts)
         except NoScriptError:
             self._client.script_load(script)
-            answer = self._call(script, parts)
-            self._known.add(script)
-            return answer
-
-    def tell(self, script: str, *parts: Any) -> None:
-        """Run *script* without waiting for its end; if it fails, the next call does."""
-        if script in self._known:
-            self._send(script, parts)
-            self._owed += 1
-        else:
-            self.call(script, *parts)
-            self._known.add(script)
+            return self._call(script, parts)
 
     def close(self) -> None:
         """Let go."""
@@ -51,40 +36,17 @@ class Line:
             self._connection.disconnect()
 
     def _call(self, script: str, parts: tuple[Any, ...]) -> Any:
-        problem = None
-        try:
-            self._send(script, parts)
-            while self._owed:
-                self._owed -= 1
-                try:
-                    self._connection.read_response()
-                except ResponseError as error:
-                    problem = error
-            answer = self._connection.read_response()
-        except ResponseError:
-            raise
-        except BaseException:
-            self._hang_up()
-            raise
-        if problem is not None:
-            raise problem
-        return answer
-
-    def _send(self, script: str, parts: tuple[Any, ...]) -> None:
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
         try:
             self._connection.send_packed_command([_packed(script, parts)])
-        except BaseException:
-            self._hang_up()
+            return self._connection.read_response()
+        except ResponseError:
             raise
-
-    def _hang_up(self) -> None:
-        """Read no answer that was meant for somebody else; the next call connects anew."""
-        if self._connection is not None:
+        except BaseException:
+            # Read no answer that was meant for somebody else; the next call connects anew.
             self._connection.disconnect()
-        self._known.clear()
-        self._owed = 0
+            raise
 
 
 def _packed(script: str, parts: tuple[Any, ...]) -> bytes:

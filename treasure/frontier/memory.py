@@ -53,9 +53,10 @@ class MemoryFrontier:
         self._sequence = 0
         self._arrivals = 0
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
-        new = [self._push(entry) for entry in entries]
+        keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
+        new = [self._push(key, entry) for key, entry in zip(keys, entries, strict=True)]
         if 0 < self.policy.max_links < self._queued:
             self._drop_worst()
         return new
@@ -186,8 +187,7 @@ class MemoryFrontier:
     def close(self) -> None:
         """Nothing here outlives the process."""
 
-    def _push(self, entry: Entry) -> bool:
-        key = url_key(entry.url)
+    def _push(self, key: int, entry: Entry) -> bool:
         link = self._links.get(key)
         if link is not None:
             self._rescore(link, entry.score)

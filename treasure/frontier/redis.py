@@ -95,6 +95,8 @@ class RedisFrontier:
         self._prefix = f"treasure:{{{job}}}:"
         self._head = [self.policy.concurrency, repr(self.policy.delay)]
         self._mine: set[int] = set()
+        self._landings: list[Any] = []
+        """Keys of links whose download ended, each with the time; they go with the next call."""
         self._told = Told()
         self._doubtful = False
         self._beaten = -inf
@@ -102,16 +104,17 @@ class RedisFrontier:
         self._line = Line(self._redis)
         self._open()
 
-    def push(self, entries: Sequence[Entry]) -> list[bool]:
+    def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new."""
+        keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
         new = [False] * len(entries)
         queued = 0
-        for batch in _batches(self._news(entries)):
+        for batch in _batches(self._news(entries, keys)):
             heads: list[Any] = []
             for _, key, score, entry in batch:
                 heads += (str(key), _shard(key), host_of(entry.url), score)
             packed = [pack(entry) for *_, entry in batch]
-            queued, forgotten, states = self._run(scripts.PUSH, encode(heads), *packed)
+            queued, forgotten, states = self._report(scripts.PUSH, encode(heads), *packed)
             self._told.heed(forgotten)
             for (place, key, score, _), state in zip(batch, states.decode(), strict=True):
                 new[place] = state == NEW
@@ -124,7 +127,7 @@ class RedisFrontier:
         """Lease the best link whose host is allowed now."""
         explored = 0 < self.policy.exploration > self._random.random()
         draws = (self._random.random(), self._random.random()) if explored else ("", "")
-        answer = self._run(scripts.TAKE, self.worker, self._out(now), *draws)
+        answer = self._report(scripts.TAKE, self._out(now), *draws)
         if answer is None:
             return None
         key, payload, score, waited, passed, attempts = answer
@@ -142,11 +145,12 @@ class RedisFrontier:
         return lease
 
     def landed(self, key: int, now: float) -> None:
-        """The download ended, well or not: its host may be asked again after its delay."""
-        self._ready()
-        with self._server():
-            parts = (*self._head, key, self.worker, self._out(now))
-            self._line.tell(scripts.LANDED, 1, self._prefix, *parts)
+        """The download ended, well or not: its host may be asked again after its delay.
+
+        The server hears of it with the next call. That is not long: whatever has landed is
+        acknowledged or given back, and mostly another link is taken before.
+        """
+        self._landings += (str(key), now + self._offset)
 
     def acknowledge(self, keys: Iterable[int]) -> None:
         """Done for good: the result is stored."""
@@ -306,8 +310,18 @@ class RedisFrontier:
 
     def _run(self, script: str, *arguments: Any) -> Any:
         """Run a script as this worker."""
+        if self._landings:
+            self._report(scripts.LANDED)
         self._ready()
         return self._call(script, *arguments)
+
+    def _report(self, script: str, *arguments: Any) -> Any:
+        """Run a script that takes in what landed since the last."""
+        self._ready()
+        landings = encode(self._landings) if self._landings else b""
+        answer = self._call(script, self.worker, landings, *arguments)
+        self._landings.clear()
+        return answer
 
     def _ready(self) -> None:
         """Show that we live when it is due, and mend what a lost answer left behind."""
@@ -356,11 +370,13 @@ class RedisFrontier:
             reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
 
-    def _news(self, entries: Sequence[Entry]) -> list[tuple[int, int, float, Entry]]:
+    def _news(
+        self, entries: Sequence[Entry], keys: Sequence[int]
+    ) -> list[tuple[int, int, float, Entry]]:
         """Return what the server has not heard from us, with its place, key and score."""
         news = []
-        for place, entry in enumerate(entries):
-            key, score = url_key(entry.url), finite(entry.score)
+        for place, (key, entry) in enumerate(zip(keys, entries, strict=True)):
+            score = finite(entry.score)
             if not self._told.has(key, score):
                 self._told.drop(key)  # until it is answered: the link may come again in *entries*
                 news.append((place, key, score, entry))

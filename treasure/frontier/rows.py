@@ -24,6 +24,7 @@ _COUNTERS = struct.Struct(">QQQd")
 _SIGN = 1 << 63
 
 LAST_RANK = b"\xff" * 16
+KEY_BYTES = _KEY.size
 
 pack_key = _KEY.pack
 pack_number = _NUMBER.pack

@@ -249,12 +249,34 @@ def _script(body: str, *, when_full: bool) -> str:
     return f"#!lua flags={flags}\n{_COMMON}\n{body}"
 
 
-# In every script ARGV[1] is the concurrency and ARGV[2] the delay of a host.
+# In every script ARGV[1] is the concurrency and ARGV[2] the delay of a host; in those of _reports
+# ARGV[3] is the worker and ARGV[4] what landed, the key of a link and the time in turns.
 
-PUSH = _script(
+
+def _reports(body: str, *, when_full: bool) -> str:
+    return _script(f"{_LANDINGS}\n{body}", when_full=when_full)
+
+
+_LANDINGS = r"""
+local worker, landings = ARGV[3], ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+local given = {}
+for i = 1, #landings, 2 do given[#given + 1] = landings[i] end
+fetch(given)
+for i = 1, #landings, 2 do
+  local key, now = landings[i], landings[i + 1]
+  local link = links[key]
+  if link and link[STATE] == 'l' and link[WORKER] == worker and link[FLYING] then
+    down(link, now)
+    save(key)
+    clock(now)
+  end
+end
+"""
+
+PUSH = _reports(
     r"""
--- Four values a link: its key, the shard of that, its host and score. ARGV[4] and on: the links.
-local batch, known, names, named = cmsgpack.unpack(ARGV[3]), {}, {}, {}
+-- Four values a link: its key, the shard of that, its host and score. ARGV[6] and on: the links.
+local batch, known, names, named = cmsgpack.unpack(ARGV[5]), {}, {}, {}
 local new, packed = {}, {}
 for i = 1, #batch, 4 do
   local key = batch[i]
@@ -263,11 +285,11 @@ for i = 1, #batch, 4 do
     links[key] = {batch[i + 2], batch[i + 3], meta.sequence, meta.arrivals}
     new[i] = true
     packed[#packed + 1] = key
-    packed[#packed + 1] = ARGV[4 + (i - 1) / 4]
+    packed[#packed + 1] = ARGV[6 + (i - 1) / 4]
   elseif not links[key] then
     known[#known + 1] = key
   end
-  if not named[batch[i + 2]] then
+  if not named[batch[i + 2]] and not hosts[batch[i + 2]] then
     named[batch[i + 2]] = true
     names[#names + 1] = batch[i + 2]
   end
@@ -296,10 +318,11 @@ return {meta.queued, meta.forgotten, table.concat(answers)}
     when_full=False,
 )
 
-TAKE = _script(
+TAKE = _reports(
     r"""
-local worker, now, explore = ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local now, explore = tonumber(ARGV[5]), ARGV[6]
 clock(now)
+if #landings > 0 then finish(now) end
 wake(now)
 local own, chosen = 'ready:' .. worker, nil
 if explore ~= '' then
@@ -321,7 +344,7 @@ end
 local name = string.sub(chosen, 16)
 local Q, top = P .. 'q:' .. name, nil
 if explore ~= '' then
-  local place = math.floor(tonumber(ARGV[6]) * call('ZCARD', Q))
+  local place = math.floor(tonumber(ARGV[7]) * call('ZCARD', Q))
   top = call('ZRANGE', Q, place, place)[1]
   call('ZREM', Q, top)
 else
@@ -346,18 +369,7 @@ return {key, call('HGET', P .. 'links', key), text(link[SCORE]), waited, passed,
     when_full=True,
 )
 
-LANDED = _script(
-    r"""
-local key, worker, now = ARGV[3], ARGV[4], tonumber(ARGV[5])
-local link = load(key)
-if link and link[STATE] == 'l' and link[WORKER] == worker and link[FLYING] then
-  down(link, now)
-  save(key)
-  finish(clock(now))
-end
-""",
-    when_full=True,
-)
+LANDED = _reports("finish(clock())", when_full=True)
 
 ACKNOWLEDGE = _script(
     r"""

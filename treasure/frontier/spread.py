@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-SAMPLE = 500
+SAMPLE = 250
 BINS = 20
 
 
