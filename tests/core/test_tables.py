@@ -16,12 +16,9 @@ HTML = (
 def test_tables_hold_what_the_tuples_say():
     page = read_page("http://host.test/", HTML)
     blocks = [[*b.span, b.heading, b.boilerplate, *b.whole] for b in page.blocks]
-    links = [[*link.anchor, link.block] for link in page.links]
     for tables in both("tables"):
         assert tables.block_table(page.blocks).tolist() == blocks
-        assert tables.link_table(page.links).tolist() == links
         assert tables.block_table([]).shape == (0, 6)
-        assert tables.link_table([]).dtype == np.int32
     assert page.block_table.tolist() == blocks
 
 

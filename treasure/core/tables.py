@@ -79,19 +79,6 @@ def counted_links(
     return found
 
 
-def link_table(links: Sequence[tuple[Any, ...]]) -> Any:
-    """Return a row a link: begin and end of its anchor, and its block."""
-    table = np.empty((len(links), 3), np.int32)
-    rows: cython.int[:, :] = table
-    at: cython.Py_ssize_t
-    link: tuple
-    for at, each in enumerate(links):
-        link = cython.cast(tuple, each)
-        _write_span(rows, at, 0, link[1])
-        rows[at, 2] = link[3]
-    return table
-
-
 def main_terms(
     terms: cython.const[cython.int][:],
     title: cython.Py_ssize_t,
