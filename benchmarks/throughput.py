@@ -1,6 +1,6 @@
 """Pages a second and CPU a page: Treasure in full against bare Scrapy that analyses nothing.
 
-    python benchmarks/throughput.py [--quick] [--json] [--pages 1000] [--rounds 3]
+    python benchmarks/throughput.py [--quick] [--json] [--pages 2000] [--rounds 3]
 
 All crawlers fetch the same generated site (benchmarks/site.py) from the same server on a core of
 its own, in turns, several times:
@@ -72,7 +72,7 @@ def main() -> int:
     )
     parser.add_argument("--quick", action="store_true", help="200 pages, one round of a and c")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--pages", type=int, default=1_000)
+    parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--paper", action="store_true", help="also the papers' strategy")
     parser.add_argument("--redis", action="store_true", help="also scrapy-redis")
