@@ -9,13 +9,14 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from tests.crawl.crawling import ROOT
 from tests.crawl.sites import Site
 from tests.hostile.server import HostileServer
 from treasure.addresses import ForbiddenAddressError
-from treasure.downloaders.http import connect
+from treasure.downloaders.http import as_sent, connect
 from treasure.middlewares.address_guard import AddressGuardMiddleware
 
 OURS = "treasure.downloaders.http.HttpDownloadHandler"
@@ -129,6 +130,23 @@ def test_a_proxy_is_asked_where_there_is_one():
     assert told["start"] == "proxy"
     assert asked[0].startswith("GET http://far.invalid/page HTTP/1.1\r\n")
     assert f"Proxy-Authorization: Basic {secret}" in asked[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "sent"),
+    [
+        ("http://a.test/b?c#d", {}, b"GET /b?c HTTP/1.1\r\nHost: a.test\r\n\r\n"),
+        ("http://me:secret@a.test:81", {}, b"GET / HTTP/1.1\r\nHost: a.test:81\r\n\r\n"),
+        ("https://[::1]?q", {}, b"GET /?q HTTP/1.1\r\nHost: [::1]\r\n\r\n"),
+        (
+            "http://127.0.0.1/",
+            {"Host": "a.test", "X-Two": ["1", "2"]},
+            b"GET / HTTP/1.1\r\nHost: a.test\r\nX-Two: 1\r\nX-Two: 2\r\n\r\n",
+        ),
+    ],
+)
+def test_a_request_as_it_is_sent(url, headers, sent):
+    assert as_sent(Request(url, headers=headers)) == sent
 
 
 def test_a_private_address_is_refused_where_we_connect():

@@ -111,17 +111,8 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
         parts = urlparse_cached(request)
         secure = parts.scheme == "https"
         place = secure, parts.hostname or "", parts.port or (443 if secure else 80)
-        found = _PARTS.match(request.url)
-        assert found is not None
-        host, target = found.groups()
-        headers = [
-            (name, value) for name, values in dict.items(request.headers) for value in values
-        ]
-        asked = written(
-            request.method, target if target[:1] == "/" else f"/{target}", host, headers
-        )
         began = time.monotonic()
-        connection, head = await self._ask(place, asked)
+        connection, head = await self._ask(place, as_sent(request))
         request.meta["download_latency"] = time.monotonic() - began
         try:
             return await self._read(request, connection, head)
@@ -193,6 +184,20 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
             if isinstance(result, Failure) and isinstance(result.value, StopDownload):
                 return result.value
         return None
+
+
+def as_sent(request: Request) -> bytes:
+    """Return what goes over the connection for *request*."""
+    found = _PARTS.match(request.url)
+    assert found is not None
+    host, target = found.groups()
+    headers = []
+    for name, values in dict.items(request.headers):
+        if name == b"Host":
+            host = values[0].decode("latin-1")
+        else:
+            headers += [(name, value) for value in values]
+    return written(request.method, target if target[:1] == "/" else f"/{target}", host, headers)
 
 
 async def connect(
