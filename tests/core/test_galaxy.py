@@ -89,6 +89,7 @@ def test_the_best_classes_are_named_as_precisely_as_a_majority_backs(words, most
         best = np.argsort(-ranks, kind="stable")[:most].tolist()
         expected = [(precise(place, scores), ranks[place]) for place in best if ranks[place] > 0]
         found = scale(galaxy).ranked(word, strength, most)
+        assert {type(share) for *_, share in found} <= {float}  # they are packed
         named = [(DIGITS[at][:size].ljust(3, b"0"), share) for at, size, share in found]
         assert named == expected
 

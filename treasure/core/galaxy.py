@@ -149,7 +149,7 @@ class Scale:
                     place = i
             if rank_of.shape[0] == 0 or rank_of[place] <= 0.0:
                 break
-            best.append((*self._precise(score_of, place), rank_of[place]))
+            best.append((*self._precise(score_of, place), float(rank_of[place])))
             rank_of[place] = 0.0
         return best
 
