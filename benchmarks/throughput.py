@@ -89,6 +89,8 @@ def main() -> int:
         args.pages, args.rounds = 200, 1
     letters = "ac" if args.quick else "abc"
     letters += "p" * args.paper + "r" * args.redis + "d" * args.several + "4" * args.crawl4ai
+    if "r" in (args.only or letters) and importlib.util.find_spec("scrapy_redis") is None:
+        raise SystemExit("scrapy-redis is not installed here: pip install scrapy-redis.")
     found = compare(args.only or letters, args.pages, args.rounds, args.profile)
     if args.json:
         print(json.dumps(found, indent=1))
