@@ -49,12 +49,20 @@ def talk(*answers, script, at_once=True):
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
 
+        opened = []
+
         async def connect():
             loop = asyncio.get_running_loop()
-            return (await loop.create_connection(Connection, "127.0.0.1", port))[1]
+            opened.append((await loop.create_connection(Connection, "127.0.0.1", port))[1])
+            return opened[-1]
 
         async with server:
-            return await asyncio.wait_for(script(connect), 20)
+            try:
+                return await asyncio.wait_for(script(connect), 20)
+            finally:
+                for connection in opened:
+                    connection.close()
+                await asyncio.sleep(0.05)
 
     return asyncio.run(run())
 
@@ -71,9 +79,7 @@ def fetch(answer, end=STAYS, method="GET", at_once=True):
     async def script(connect):
         connection = await connect()
         head, body = await fetched(connection, method)
-        reusable = connection.reusable and connection.alive
-        connection.close()
-        return head, body, reusable
+        return head, body, connection.reusable and connection.alive
 
     return talk((answer, end), script=script, at_once=at_once)
 
@@ -103,6 +109,21 @@ def test_a_body_that_says_where_it_ends(answer, body, at_once):
     assert came == body
     assert head.status in {200, 204, 304}
     assert reusable
+
+
+def test_lengths_of_bodies():
+    def length(method, status, *headers):
+        return http1.Head(b"1.1", status, [(b"Content-Length", each) for each in headers]).length(
+            method
+        )
+
+    assert (
+        length("GET", 200, b"99999999") == length("GET", 200, b"99999999", b"99999999") == 99999999
+    )
+    assert length("HEAD", 200, b"99999999") == length("GET", 304, b"99999999") == 0
+    assert length("GET", 200) is None
+    with pytest.raises(BadAnswerError):
+        length("GET", 200, b"9" * 5_000)
 
 
 def test_the_answer_to_head_has_no_body():
@@ -171,6 +192,84 @@ def test_a_body_that_breaks_off_is_no_body(answer, end):
 def test_what_is_no_http_is_refused(answer):
     with pytest.raises(BadAnswerError):
         fetch(answer, end=None)
+
+
+FOLDED = b"HTTP/1.1 200 OK\r\nX-Long: a" + b"\n b" * 300_000 + b"\nContent-Length: 5\n\nhello"
+
+
+def test_a_header_of_very_many_lines_is_one_header():
+    head, body, _ = fetch(FOLDED)
+    assert body == b"hello"
+    assert head.headers[0] == (b"X-Long", b"a" + b" b" * 300_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n" * 30 + HELLO, BadAnswerError),
+        (b"\r\n" * http1.MOST_HEAD_BYTES + HELLO, BadAnswerError),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+            + b"X: y\r\n" * (http1.MOST_HEAD_BYTES // 4),
+            ShortBodyError,
+        ),
+    ],
+    ids=["hints", "empty lines", "trailers"],
+)
+def test_nothing_goes_on_for_ever(answer, error):
+    with pytest.raises(error):
+        fetch(answer)
+
+
+def test_very_many_small_chunks_let_others_run():
+    chunks = b"1\r\nx\r\n" * 20_000
+    turns = 0
+
+    async def script(connect):
+        async def count():
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        connection = await connect()
+        head = await connection.ask(ASKED)
+        await asyncio.sleep(0.3)
+        counting = asyncio.create_task(count())
+        body = b"".join([piece async for piece in connection.body("GET", head)])
+        counting.cancel()
+        return body
+
+    answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+    assert talk((answer, STAYS), script=script) == b"x" * 20_000
+    assert turns >= 20_000 // http1.CHUNKS_AT_ONCE
+
+
+def test_what_came_while_nobody_read_is_not_the_next_answer():
+    """So much of a head that the sender had to wait: what follows it is still on its way."""
+    long = b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 600_000 + b"\r\nContent-Length: 5\r\n\r\nhello"
+
+    async def script(connect):
+        pool = Pool()
+        connection = await connect()
+        await fetched(connection)
+        pool.give("place", connection)
+        assert connection._paused == (pool.take("place") is None)
+
+    talk((long + HELLO, STAYS), script=script)
+
+
+def test_an_old_connection_is_not_used_again(monkeypatch):
+    async def script(connect):
+        pool = Pool()
+        connection = await connect()
+        await fetched(connection)
+        pool.give("place", connection)
+        connection.idle_since -= http1.IDLE_SECONDS
+        assert pool.take("place") is None
+        assert not connection.alive
+
+    talk((HELLO, STAYS), script=script)
 
 
 @pytest.mark.parametrize("end", [None, RESETS])
@@ -263,6 +362,7 @@ def test_closing_the_pool_closes_connections():
 
 
 def test_a_request_as_it_is_sent():
+    assert b"\r\nETag: a X: y\r\n" in written("GET", "/", "a.test", [(b"ETag", b"a\rX: y")])
     assert written("GET", "/a?b=c", "a.test:8080", [(b"Accept", b"*/*"), (b"X", b"y")]) == (
         b"GET /a?b=c HTTP/1.1\r\nHost: a.test:8080\r\nAccept: */*\r\nX: y\r\n\r\n"
     )

@@ -13,6 +13,7 @@ import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Hashable, Iterable
+from itertools import count
 from typing import NamedTuple, cast
 
 from treasure.errors import TreasureError
@@ -23,8 +24,13 @@ MOST_WAITING_BYTES = 1 << 18
 IDLE_SECONDS = 30.0
 """How long a connection is kept for the next page of its host."""
 MOST_IDLE = 500
+MOST_HEADS = 20
+"""Heads that put the answer off (``100 Continue``) before it must come."""
+CHUNKS_AT_ONCE = 500
+"""Chunks of a body after which others may run: two bytes each, many fit into what came at once."""
 
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+_FOLDED = re.compile(rb"\r?\n[ \t]+")
 _STATUS = re.compile(rb"HTTP/(\d\.\d) +(\d{3})(?!\d)")
 _LENGTH = re.compile(rb"\d{1,18}")
 _CHUNK = re.compile(rb"\s*([0-9A-Fa-f]{1,15})\s*(?:;.*)?")
@@ -54,6 +60,22 @@ class Head(NamedTuple):
         values = [value for key, value in self.headers if key.lower() == name]
         return {word.strip() for word in b",".join(values).lower().split(b",")} - {b""}
 
+    def is_chunked(self) -> bool:
+        """Tell whether the body comes in chunks, each with its size."""
+        return b"chunked" in self.words(b"transfer-encoding")
+
+    def length(self, method: str) -> int | None:
+        """Return the length of the body, None where only its end will tell."""
+        if method == "HEAD" or self.status in {204, 304}:
+            return 0
+        lengths = self.words(b"content-length")
+        if not lengths or self.is_chunked():
+            return None
+        length = lengths.pop()
+        if lengths or not _LENGTH.fullmatch(length):
+            raise BadAnswerError("the length of the body is not one number")
+        return int(length)
+
 
 class Connection(asyncio.Protocol):
     """A connection to a server, and what has come over it."""
@@ -63,6 +85,8 @@ class Connection(asyncio.Protocol):
         self._ended = self._paused = False
         self._error: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self.peer = ""
+        """The address at the other end."""
         self.idle_since = 0.0
         self.reusable = False
         """Whether the last answer ended where the next one can begin."""
@@ -72,6 +96,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's are no subclasses
+        name = transport.get_extra_info("peername")  # gone when the connection is
+        self.peer = str(name[0]).partition("%")[0] if name else ""
 
     def data_received(self, data: bytes) -> None:
         """Keep what came."""
@@ -100,47 +126,34 @@ class Connection(asyncio.Protocol):
     @property
     def alive(self) -> bool:
         """Whether a request can be written: still open, and nothing came unasked."""
-        return not (self._ended or self._came or self._transport.is_closing())
-
-    @property
-    def peer(self) -> str:
-        """The address at the other end."""
-        name = self._transport.get_extra_info("peername")
-        return str(name[0]).partition("%")[0]
+        return not (self._ended or self._came or self._paused or self._transport.is_closing())
 
     def close(self) -> None:
-        """End the connection; at once where there is more to come."""
-        if self.reusable:
-            self._transport.close()
-        else:
-            self._transport.abort()
+        """End the connection at once: TLS might wait half a minute for the other side's leave."""
+        self._transport.abort()
 
     async def ask(self, request: bytes) -> Head:
         """Send *request* and return the head of its answer; close the connection if none comes."""
         self.reusable = False
         self._transport.write(request)
         try:
-            head = _parsed(await self._head())
-            while 100 <= head.status < 200:  # more is to come
+            for _ in range(MOST_HEADS):
                 head = _parsed(await self._head())
+                if not 100 <= head.status < 200:  # else more is to come
+                    return head
+            raise BadAnswerError("the answer is put off for ever")
         except BaseException:
             self.close()
             raise
-        return head
 
     async def body(self, method: str, head: Head) -> AsyncIterator[bytes]:
         """Give the body piece by piece; raise ShortBodyError when some of it is missing."""
-        lengths = head.words(b"content-length")
-        if method == "HEAD" or head.status in {204, 304}:
-            pass
-        elif b"chunked" in head.words(b"transfer-encoding"):
-            async for piece in self._chunks():
+        length = head.length(method)
+        if length is not None:
+            async for piece in self._exactly(length):
                 yield piece
-        elif lengths:
-            length = lengths.pop()
-            if lengths or not _LENGTH.fullmatch(length):
-                raise BadAnswerError("the length of the body is not one number")
-            async for piece in self._exactly(int(length)):
+        elif head.is_chunked():
+            async for piece in self._chunks():
                 yield piece
         else:
             async for piece in self._rest():
@@ -150,13 +163,15 @@ class Connection(asyncio.Protocol):
 
     async def _head(self) -> bytes:
         """Return everything up to the first empty line."""
-        looked = 0
+        looked = blank = 0
         while True:
-            while self._came.startswith((b"\r", b"\n")):
-                del self._came[:1]
+            if not looked:
+                empty = len(self._came) - len(self._came.lstrip(b"\r\n"))
+                del self._came[:empty]
+                blank += empty
             found = _END_OF_HEAD.search(self._came, looked)
             looked = found.start() if found else max(len(self._came) - 3, 0)
-            if looked > MOST_HEAD_BYTES:
+            if looked + blank > MOST_HEAD_BYTES:
                 raise BadAnswerError(f"more than {MOST_HEAD_BYTES} bytes of headers")
             if found:
                 head = self._take(found.end())
@@ -175,7 +190,9 @@ class Connection(asyncio.Protocol):
             yield piece
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        while True:
+        for number in count(1):
+            if not number % CHUNKS_AT_ONCE:
+                await asyncio.sleep(0)
             size = _CHUNK.fullmatch(await self._line())
             if size is None:
                 raise ShortBodyError("a chunk without a size")
@@ -184,8 +201,11 @@ class Connection(asyncio.Protocol):
             async for piece in self._exactly(int(size[1], 16)):
                 yield piece
             await self._line()
-        while await self._line():  # headers after the body, which nobody needs
-            pass
+        passed = 0
+        while line := await self._line():  # headers after the body, which nobody needs
+            passed += len(line) + 1
+            if passed > MOST_HEAD_BYTES:
+                raise ShortBodyError("the headers after the body have no end")
 
     async def _rest(self) -> AsyncIterator[bytes]:
         while self._came or await self._more():
@@ -235,7 +255,7 @@ class Pool:
         while connections := self._at.get(place):
             connection = connections[-1]
             self._forget(connection)
-            if connection.alive:
+            if connection.alive and time.monotonic() - connection.idle_since < IDLE_SECONDS:
                 return connection
             connection.close()
         return None
@@ -276,21 +296,17 @@ def written(method: str, target: str, host: str, headers: Iterable[tuple[bytes, 
     if re.search(r"[^!-~]", target + host):
         raise ValueError(f"{host}{target} has letters that no address may have")
     lines = [b"%b %b HTTP/1.1" % (method.encode(), target.encode()), b"Host: " + host.encode()]
-    lines += [b"%b: %b" % header for header in headers]
+    lines += [b"%b: %b" % (name, b" ".join(value.splitlines())) for name, value in headers]
     return b"\r\n".join([*lines, b"", b""])
 
 
 def _parsed(head: bytes) -> Head:
-    lines = head.split(b"\n")
+    lines = _FOLDED.sub(b" ", head).split(b"\n")
     found = _STATUS.match(lines[0])
     if found is None:
         raise BadAnswerError(f"no status line but {lines[0][:50]!r}")
     headers: list[tuple[bytes, bytes]] = []
     for line in lines[1:]:
-        if line[:1] in (b" ", b"\t") and headers:  # goes on with the line before
-            name, value = headers.pop()
-            headers.append((name, b"%b %b" % (value, line.strip())))
-            continue
         name, colon, value = line.partition(b":")
         if colon and name.strip():
             headers.append((name.strip(), value.strip()))

@@ -44,6 +44,7 @@ class Fetching(Spider):
         self.told.append(
             {
                 "number": response.meta["number"],
+                "url": response.url,
                 "status": response.status,
                 "headers": headers,
                 "size": len(response.body),

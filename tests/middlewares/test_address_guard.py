@@ -85,6 +85,18 @@ def test_behind_a_proxy_names_are_the_proxys_business(names, monkeypatch):
         reactor.connectTCP("10.0.0.1", 80)
 
 
+def test_the_host_of_a_proxy_is_as_private_as_any(names, monkeypatch):
+    names["proxy.local"] = [PRIVATE]
+    monkeypatch.setattr(address_guard, "getproxies", lambda: {"http": "http://proxy.local:3128"})
+    middleware = guard()
+    monkeypatch.setattr(address_guard, "_reactor", FakeReactor)
+    middleware._guard_connections()
+    with pytest.raises(IgnoreRequest, match="no public address"):
+        ask(middleware, "http://proxy.local/internal")
+    with pytest.raises(ForbiddenAddressError):
+        asyncio.run(middleware.address_of("proxy.local"))
+
+
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://a.test/", "data:,x", "s3://a/b"])
 def test_other_schemes_are_not_fetched(names, url):
     with pytest.raises(IgnoreRequest, match="is not fetched"):

@@ -2,9 +2,9 @@
 
 Scrapy's own handler works on Twisted's agent, and does TLS through pyOpenSSL. This one has HTTP/1.1
 on asyncio (``treasure.http1``), which takes half the time for a page, and for a new HTTPS
-connection (docs/decisions/088-download-handler.md).
-Settings, signals and errors are the same. What is rare is left to Scrapy's: proxies, addresses of
-our own to bind to, methods other than GET and HEAD.
+connection (docs/decisions/088-download-handler.md). Signals, errors and the settings that a crawl
+needs are the same. What is rare is left to Scrapy's: proxies, addresses of our own to bind to,
+methods other than GET and HEAD.
 
 Connections go to the address that the address guard has found good for a host.
 """
@@ -104,7 +104,13 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
             raise DownloadConnectionRefusedError(str(error)) from error
         except ShortBodyError as error:
             raise ResponseDataLossError(str(error)) from error
-        except (BadAnswerError, ClosedError, ConnectionError, ssl.SSLError) as error:
+        except (
+            BadAnswerError,
+            ClosedError,
+            ConnectionError,
+            PermissionError,
+            ssl.SSLError,
+        ) as error:
             raise DownloadFailedError(str(error)) from error
 
     async def _fetch(self, request: Request) -> Response:
@@ -136,8 +142,7 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
     async def _read(self, request: Request, connection: Connection, head: Head) -> Response:
         headers = Headers([header for header in head.headers if header[0].lower() not in _HOPS])
         largest = int(request.meta.get("download_maxsize", self._largest))
-        announced = headers.get(b"Content-Length")
-        length = int(announced) if announced is not None and announced.isdigit() else None
+        length = head.length(request.method)
         if largest and length is not None and length > largest:
             _too_large(request, length, largest)
         stop = self._tell(signals.headers_received, request, headers=headers, body_length=length)
@@ -162,7 +167,7 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
         body = b"".join(pieces)
         kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
         response = kind(
-            request.url,
+            request.url.partition("#")[0],
             status=head.status,
             body=body,
             flags=flags,
@@ -207,7 +212,7 @@ async def connect(
     address = host
     if guard is not None:
         address = await guard.address_of(host)
-        guard.check_connection(address)
+        guard.policy.check(host, address)
     loop = asyncio.get_running_loop()
     name = host.rstrip(".") if tls else None
     _, connection = await loop.create_connection(

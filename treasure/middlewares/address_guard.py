@@ -87,10 +87,7 @@ class AddressGuardMiddleware:
             raise CannotResolveHostError(f"{host}: {error}") from None
 
     async def address_of(self, host: str) -> str:
-        """Return the address for connections to *host*; raise where there is none or it is private.
-
-        Proxies may be where they like.
-        """
+        """Return the address of *host* for connections; raise where there is none that we allow."""
         return self._known(host) or await self._allowed_address(host)
 
     def check_connection(self, address: str) -> None:
@@ -107,9 +104,8 @@ class AddressGuardMiddleware:
         loop = asyncio.get_running_loop()
         lookup = loop.run_in_executor(self._threads, addresses_of, host)
         addresses = await asyncio.wait_for(lookup, self._timeout)
-        if host not in self._proxies:
-            for address in addresses:
-                self.policy.check(host, address)
+        for address in addresses:
+            self.policy.check(host, address)
         # Scrapy's default resolver speaks IPv4; an IPv6 address serves where there is no other.
         address = next((address for address in addresses if ":" not in address), addresses[0])
         if len(self._checked) >= MAX_HOSTS:
