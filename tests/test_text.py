@@ -16,7 +16,6 @@ from treasure.text import (
     Vocabulary,
     distinct,
     plain,
-    spaced,
     words,
 )
 
@@ -31,19 +30,6 @@ _MANY_SIGNS = "x".join(map(chr, range(0x2190, 0x2190 + MAX_SIGNS + 5)))
 @example(_MANY_SIGNS)
 def test_words_are_runs_of_letters_and_digits_in_lower_case(text):
     assert words(text) == _WORD.findall(text.lower())
-
-
-@given(st.text(alphabet="a  \t\n\u3000\x85") | st.text())
-@example("one  two")
-@example(" one")
-@example("one ")
-@example("one\xa0two")
-def test_one_space_between_words(text):
-    assert spaced(text) == " ".join(text.split())
-
-
-def test_only_one_kind_of_space_is_printable():
-    assert [c for c in map(chr, range(0x110000)) if c.isspace() and c.isprintable()] == [" "]
 
 
 @given(st.text())

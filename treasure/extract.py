@@ -22,10 +22,11 @@ from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 from treasure import urls
 from treasure.core.tables import counted_blocks, counted_links
 from treasure.core.walk import Walk, holds_facts, unescaped
+from treasure.core.written import shown
 from treasure.errors import UnreadablePageError
 from treasure.pages import Blocks, BlockTexts, Heading, Link, Page, Span
 from treasure.parsable import parsable
-from treasure.text import MARK, VOCABULARY, plain, spaced, words
+from treasure.text import MARK, VOCABULARY, plain, words
 
 MAX_TEXT_CHARS = 2_000_000
 MAX_LINKS = 5_000
@@ -207,7 +208,7 @@ class _Reading:
         headings = []
         for level, block in walk.headings.tolist():
             start, stop = table[block, :2].tolist()
-            said = spaced(data[starts[start] : stops[stop - 1]].decode()) if stop > start else ""
+            said = shown(data, starts[start], stops[stop - 1]) if stop > start else ""
             headings.append(Heading(level, Span(start, stop), said))
         nofollow = not self.robots.isdisjoint({"nofollow", "none"})
         return Page(

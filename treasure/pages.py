@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from treasure.core import tables, written
 from treasure.core.walk import BLOCK_KINDS
-from treasure.text import spaced
 
 CONTEXT_WORDS = 12
 """Words of a link's context on each side of its anchor, within its block."""
@@ -195,7 +194,8 @@ class Page:
         if not span:
             return ""
         data, starts, stops = self._cut
-        return spaced(data[starts[span.start] : stops[span.stop - 1]].decode())
+        text: str = written.shown(data, starts[span.start], stops[span.stop - 1])
+        return text
 
     @cached_property
     def _cut(self) -> tuple[bytes, NDArray[np.int32], NDArray[np.int32]]:

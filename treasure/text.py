@@ -92,22 +92,6 @@ def plain(written: str | bytes) -> bytes:
     return text.encode("utf-8", "replace").translate(_CUT)
 
 
-def spaced(text: str) -> str:
-    """Return *text* with one space between its words and none around them.
-
-    Most texts are so already, which takes less time to see than to cut and join them.
-    """
-    if (
-        "\n" in text
-        or "  " in text
-        or not text.isprintable()
-        or text[:1] == " "
-        or text[-1:] == " "
-    ):
-        return " ".join(text.split())
-    return text  # of all space only the plain one is printable
-
-
 class Vocabulary(dict[str, int]):
     """Maps a word to the number of its stem, learning new words as they come."""
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.both import both
@@ -20,7 +20,11 @@ HTML = (
 )
 
 
-@given(TEXTS)
+@given(TEXTS | st.text(alphabet="a  \t\n\u3000\x85") | st.text())
+@example("one  two")
+@example(" one")
+@example("one ")
+@example("one\xa0two")
 def test_one_space_stands_between_words_and_no_mark(text):
     data = text.encode("utf-8", "replace")
     simple = " ".join(data.decode().replace("\x01", "").split())

@@ -90,11 +90,6 @@ class AddressGuardMiddleware:
         """Return the address of *host* for connections; raise where there is none that we allow."""
         return self._known(host) or await self._allowed_address(host)
 
-    def check_connection(self, address: str) -> None:
-        """Raise ForbiddenAddressError for a connection that may not be made."""
-        if address not in self._proxies:
-            self.policy.check(address, address)
-
     def _known(self, host: str) -> str:
         """Return the address that was found not long ago, if any."""
         checked, address = self._checked.get(host, (0.0, ""))
@@ -121,7 +116,8 @@ class AddressGuardMiddleware:
         self._proxies = _proxies()
 
         def guarded(host: str, *args: Any, **kwargs: Any) -> Any:
-            self.check_connection(host)
+            if host not in self._proxies:
+                self.policy.check(host, host)
             return connect(host, *args, **kwargs)
 
         reactor.connectTCP = guarded
