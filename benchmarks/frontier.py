@@ -12,6 +12,7 @@ queue, in the same run). On a noisy machine, believe the ratios and the CPU time
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import random
@@ -235,7 +236,9 @@ def measure(sizes: list[int], homes: list[str]) -> list[dict[str, Any]]:
         rows.append({"home": "scrapy JOBDIR", "links": count, **yardstick})
         for size in sizes:
             rows += [measure_home(home, size, folder / f"{home}-{size}") for home in homes]
-        if "redis" in homes:
+        if "redis" in homes and importlib.util.find_spec("scrapy_redis") is None:
+            print("Without scrapy-redis: pip install scrapy-redis to compare.", file=sys.stderr)
+        elif "redis" in homes:
             rows.append(measure_scrapy_redis(folder / "scrapy-redis", count))
     for row in rows:
         row["takes_ratio"] = row["take_per_s"] / yardstick["take_per_s"]
