@@ -1,4 +1,4 @@
-"""The scoring middleware: one page at a time, and others run in between its steps."""
+"""The scoring middleware: pages that wait are read in a row, decided about one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse
 from tests.strategies.small_web import brief, page, url
 from treasure.crawl import Crawl, Decision, Learned
 from treasure.items import LinkBatch
-from treasure.middlewares import tgraph_scoring
+from treasure.middlewares import desk, tgraph_scoring
 from treasure.middlewares.tgraph_scoring import TGraphScoringMiddleware
 from treasure.spiders.treasure import TreasureSpider
 from treasure.strategies.treasure import Treasure
@@ -36,6 +36,7 @@ class Recording(Crawl):
 
 
 def test_pages_take_turns_and_others_run_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "WORK_SECONDS", -1.0)  # others have a turn whenever they may
     given = brief()
     crawl = Recording(given.judge, Treasure(given))
     steps = crawl.steps = []
@@ -66,9 +67,9 @@ def test_pages_take_turns_and_others_run_meanwhile(monkeypatch: pytest.MonkeyPat
         waiting.cancel()
 
     asyncio.run(both())
-    wanted = [
-        f"{step} {url(title)}" for title in ("Owl", "Heron") for step in ("read", "learn", "score")
-    ]
+    titles = ("Owl", "Heron")
+    wanted = [f"read {url(title)}" for title in titles]
+    wanted += [f"{step} {url(title)}" for title in titles for step in ("learn", "score")]
     assert [step for step in steps if step != "others"] == wanted
     places = [steps.index(step) for step in wanted]
     assert all("others" in steps[a:b] for a, b in pairwise(places))

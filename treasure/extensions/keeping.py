@@ -64,7 +64,7 @@ class KeepingExtension:
         assert bench is not None
         assert scoring is not None
         try:
-            async with scoring.turn:
+            async with scoring.desk.turn:
                 packing = asyncio.ensure_future(self._packed(bench.learned()))
                 await asyncio.wait([packing], timeout=STILL_SECONDS)
             for kind, payload in (await packing).items():

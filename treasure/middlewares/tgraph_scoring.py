@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -21,6 +22,7 @@ from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
 from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
+from treasure.middlewares.desk import Breath, Desk
 from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
 from treasure.workbench import tidy
@@ -38,9 +40,9 @@ class TGraphScoringMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.ours = is_native(crawler)
-        self.turn = asyncio.Lock()
-        """Held while a page is decided about, by all who need the learners to themselves."""
-        self._prepared = False
+        self._breath = Breath()
+        self.desk = Desk(self._breath, self._judge)
+        self._preparing: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> TGraphScoringMiddleware:
@@ -50,23 +52,23 @@ class TGraphScoringMiddleware:
     async def score(self, batch: LinkBatch) -> Decision:
         """Decide about the page of *batch* and score those of its links that may be queued.
 
-        In several turns of the event loop: all at once others would wait for 10 ms and more. The
-        caller sees to it that no other page comes in between.
+        In several turns of the event loop where it takes long. The caller sees to it that no other
+        page comes in between.
         """
         bench = workbench_of(self.crawler)
         assert bench is not None
         links = bench.admission.admit(batch.page, batch.links, batch.lease)
+        if not batch.listing:
+            bench.crawl.judge.verdict(batch.page)  # which remembers it
+        await self._breath.take()
         if batch.listing:
-            await asyncio.sleep(0)
             return bench.crawl.listed(batch.page, links)
-        bench.crawl.judge.verdict(batch.page)  # which remembers it
-        await asyncio.sleep(0)
         url, depth, score = batch.page.url, 0, SEED_SCORE
         if batch.lease is not None:
             entry = batch.lease.entry
             url, depth, score = entry.meta.get(ORIGIN, entry.url), entry.depth, batch.lease.score
         learned = bench.crawl.learned(url, batch.page, links, depth=depth, score=score)
-        await asyncio.sleep(0)
+        await self._breath.take()
         return bench.crawl.scored(learned)
 
     def score_of(self, request: Request) -> float:
@@ -78,24 +80,26 @@ class TGraphScoringMiddleware:
     ) -> AsyncIterator[Any]:
         """Send links to the scheduler, batch by batch; let items pass with what was decided."""
         if self.ours:
-            # One page at a time: of many that arrive at once each lets the event loop run.
-            async with self.turn:
-                await self._let_others_run()
-                outputs = [output async for output in self._outputs(response, result)]
-            for output in outputs:
+            await self._prepared()
+            for output in await self.desk.decided(result, partial(self._outputs, response)):
                 yield output
             return
         async for output in self._outputs(response, result):
             yield output
 
-    async def _let_others_run(self) -> None:
-        """Give the event loop a turn; at the first page, until the judge has all it needs."""
+    async def _prepared(self) -> None:
+        """Wait until the judge has all it needs for the first page."""
         bench = workbench_of(self.crawler)
-        if self._prepared or bench is None:
-            await asyncio.sleep(0)
-        else:
-            await asyncio.to_thread(bench.prepare)
-            self._prepared = True
+        if self._preparing is None and bench is not None:
+            self._preparing = asyncio.ensure_future(asyncio.to_thread(bench.prepare))
+        if self._preparing is not None:
+            await self._preparing
+
+    def _judge(self, output: Any) -> None:
+        """Judge the page of an output; the verdict is remembered until it is asked for."""
+        bench = workbench_of(self.crawler)
+        if bench is not None and isinstance(output, LinkBatch) and not output.listing:
+            bench.crawl.judge.verdict(output.page)
 
     async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         scheduler: Any = self.crawler.engine.scheduler
@@ -129,7 +133,7 @@ class TGraphScoringMiddleware:
         except UnreadablePageError:
             return requests
         lease = response.meta.get(LEASE)
-        async with self.turn:
+        async with self.desk.turn:
             decision = await self.score(LinkBatch(page, page.links, lease))
         scores: dict[str, float] = {}
         for link, score in zip(decision.links, decision.scores, strict=True):
