@@ -14,6 +14,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
+from treasure.workbench import tidy
+
 TOGETHER = 16
 """Pages done in a row at most; Scrapy lets about a dozen wait."""
 WORK_SECONDS = 0.003
@@ -79,6 +81,7 @@ class Desk:
         try:
             while self._waiting:
                 async with self.turn:
+                    tidy()  # now, when few pages are in hand
                     cases = self._waiting[:TOGETHER]
                     del self._waiting[:TOGETHER]
                     for step in (self._read, self._judge, self._decide):

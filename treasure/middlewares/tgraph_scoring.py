@@ -84,6 +84,7 @@ class TGraphScoringMiddleware:
             for output in await self.desk.decided(result, partial(self._outputs, response)):
                 yield output
             return
+        tidy()
         async for output in self._outputs(response, result):
             yield output
 
@@ -103,7 +104,6 @@ class TGraphScoringMiddleware:
 
     async def _outputs(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         scheduler: Any = self.crawler.engine.scheduler
-        tidy()
         requests: list[Request] = []
         decision: Decision | None = None
         async for output in result:
