@@ -128,11 +128,12 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
     async def _ask(self, place: tuple[bool, str, int], asked: bytes) -> tuple[Connection, Head]:
         """Send a request and return the head of its answer, and the connection it came over.
 
-        A server may close a connection that was idle at the moment when we use it again.
+        A server may close a connection that was idle at the moment when we use it again, or send
+        the rest of the answer before: then the request goes over a new one.
         """
         connection = self._connections.take(place)
         if connection is not None:
-            with suppress(ClosedError):
+            with suppress(ClosedError, BadAnswerError):
                 return connection, await connection.ask(asked)
         secure, host, port = place
         guard = self.crawler.get_downloader_middleware(AddressGuardMiddleware)
@@ -164,6 +165,8 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
             flags.append("dataloss")
         if stop is not None:
             flags.append("download_stopped")
+        elif length is None and not head.is_chunked():
+            flags.append("partial")  # as Scrapy does: nobody knows whether that was all
         body = b"".join(pieces)
         kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
         response = kind(
