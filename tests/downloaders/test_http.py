@@ -194,11 +194,35 @@ def test_a_private_address_is_refused_where_we_connect():
     guard = AddressGuardMiddleware.from_crawler(get_crawler())
 
     async def careless(host):
-        return "127.0.0.1"
+        return ["127.0.0.1"]
 
-    guard.address_of = careless
+    guard.addresses = careless
     with Site({"/": "secret"}) as inside:
         port = inside.url.rpartition(":")[2]
         with pytest.raises(ForbiddenAddressError):
             asyncio.run(connect(guard, None, "a.test", int(port)))
         assert inside.visits == []
+
+
+def test_an_address_that_is_dead_leaves_the_next_one():
+    guard = AddressGuardMiddleware.from_crawler(
+        get_crawler(settings_dict={"TREASURE_ALLOWED_NETWORKS": "127.0.0.0/8"})
+    )
+    kept = ["127.0.0.3", "127.0.0.2", "127.0.0.1"]
+
+    async def addresses(host):
+        return kept
+
+    guard.addresses = addresses
+
+    async def peer(port):
+        connection = await connect(guard, None, "a.test", port)
+        connection.close()
+        return connection.peer
+
+    with Site({}) as site:
+        port = int(site.url.rpartition(":")[2])
+        assert asyncio.run(peer(port)) == "127.0.0.1"
+    assert kept == ["127.0.0.1", "127.0.0.3", "127.0.0.2"]
+    with pytest.raises(ConnectionRefusedError):
+        asyncio.run(peer(port))
