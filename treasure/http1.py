@@ -1,16 +1,16 @@
 """HTTP/1.1 on one connection: a request is written, and its answer read as the web writes it.
 
 As much of the protocol as a crawler needs: GET and HEAD, one request at a time, bodies of a known
-length, in chunks, or up to the end of the connection. Lines may end in LF alone, headers that are
-none are passed over, and what comes after the announced length is cut off, as browsers do. Whatever
-leaves a doubt where the next answer begins ends the connection.
+length, in chunks, or up to the end of the connection, however that ends. Lines may end in LF alone,
+headers that are none are passed over, and what comes after the announced length is cut off, as
+browsers do. Whatever leaves a doubt where the next answer begins ends the connection.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-import ssl
+import select
 import time
 from collections.abc import AsyncIterator, Hashable, Iterable
 from itertools import count
@@ -31,7 +31,8 @@ CHUNKS_AT_ONCE = 500
 
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
-_STATUS = re.compile(rb"HTTP/(\d\.\d) +(\d{3})(?!\d)")
+_STATUS = re.compile(rb"(?i).{0,4}?HTTP/(\d\.\d) +(\d{3})(?!\d)")
+"""Up to four bytes before it, a byte order mark for one, are passed over, as browsers do."""
 _LENGTH = re.compile(rb"\d{1,18}")
 _CHUNK = re.compile(rb"\s*([0-9A-Fa-f]{1,15})\s*(?:;.*)?")
 
@@ -126,7 +127,12 @@ class Connection(asyncio.Protocol):
     @property
     def alive(self) -> bool:
         """Whether a request can be written: still open, and nothing came unasked."""
-        return not (self._ended or self._came or self._paused or self._transport.is_closing())
+        if self._ended or self._came or self._paused or self._transport.is_closing():
+            return False
+        # Something may have come while the event loop was busy, and nobody was told yet.
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket"), select.POLLIN)
+        return not poll.poll(0)
 
     def close(self) -> None:
         """End the connection at once: TLS might wait half a minute for the other side's leave."""
@@ -200,7 +206,8 @@ class Connection(asyncio.Protocol):
                 break
             async for piece in self._exactly(int(size[1], 16)):
                 yield piece
-            await self._line()
+            if await self._line():
+                raise ShortBodyError("a chunk longer than it said")
         passed = 0
         while line := await self._line():  # headers after the body, which nobody needs
             passed += len(line) + 1
@@ -210,9 +217,6 @@ class Connection(asyncio.Protocol):
     async def _rest(self) -> AsyncIterator[bytes]:
         while self._came or await self._more():
             yield self._take(len(self._came))
-        # Many servers do not take leave of TLS.
-        if self._error is not None and not isinstance(self._error, ssl.SSLError):
-            raise ShortBodyError(str(self._error))
 
     async def _line(self) -> bytes:
         """Return a line within a chunked body, without its end."""

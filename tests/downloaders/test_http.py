@@ -3,10 +3,12 @@
 import asyncio
 import base64
 import json
+import socket
+import struct
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from scrapy import Request
@@ -93,14 +95,9 @@ def test_hostile_answers_are_taken_or_refused_as_by_scrapy():
 
 
 @contextmanager
-def proxy():
-    """A proxy that answers everything itself, and remembers how it was asked."""
-    asked, loop, ready = [], asyncio.new_event_loop(), threading.Event()
-
-    async def serve(reader, writer):
-        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nproxy")
-        writer.close()
+def serving(serve):
+    """A server that does *serve* on every connection; its host and port."""
+    loop, ready = asyncio.new_event_loop(), threading.Event()
 
     async def run():
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -115,7 +112,7 @@ def proxy():
     thread.start()
     assert ready.wait(10)
     try:
-        yield f"127.0.0.1:{places[0]}", asked
+        yield f"127.0.0.1:{places[0]}"
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(10)
@@ -123,13 +120,56 @@ def proxy():
 
 
 def test_a_proxy_is_asked_where_there_is_one():
-    with proxy() as (place, asked):
+    asked = []
+
+    async def proxy(reader, writer):
+        asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nproxy")
+        writer.close()
+
+    with serving(proxy) as place:
         secret = base64.b64encode(b"user:secret").decode()
         meta = {"proxy": f"http://user:secret@{place}"}
         (told,) = fetch(OURS, [{"url": "http://far.invalid/page", "meta": meta}])
     assert told["start"] == "proxy"
     assert asked[0].startswith("GET http://far.invalid/page HTTP/1.1\r\n")
     assert f"Proxy-Authorization: Basic {secret}" in asked[0]
+
+
+@pytest.mark.parametrize("end", ["close", "reset"])
+def test_a_page_that_ends_with_its_connection_is_a_page(end):
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>All of it")
+        await asyncio.sleep(0.2)
+        if end == "reset":
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    with serving(serve) as place:
+        asked = [{"url": f"http://{place}/"}]
+        (told,) = fetch(OURS, asked)
+        assert [told] == fetch(SCRAPYS, asked)
+    assert (told["start"], told["flags"]) == ("<p>All of it", ["partial"])
+
+
+def test_the_rest_of_an_answer_is_not_the_next_one():
+    """A page longer than it said, whose rest comes when the next one was asked for."""
+
+    async def serve(reader, writer):
+        page = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        with suppress(asyncio.IncompleteReadError):
+            first = (await reader.readuntil(b"\r\n\r\n")).split()[1]
+            writer.write(page + first)
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"the rest of " + first + page + b"mixed")
+        writer.close()
+
+    with serving(serve) as place:
+        paths = [f"/no-{number}" for number in range(1, 6)]
+        told = fetch(OURS, [{"url": f"http://{place}{path}"} for path in paths])
+    assert [one.get("start") for one in told] == paths
 
 
 @pytest.mark.parametrize(
@@ -154,11 +194,35 @@ def test_a_private_address_is_refused_where_we_connect():
     guard = AddressGuardMiddleware.from_crawler(get_crawler())
 
     async def careless(host):
-        return "127.0.0.1"
+        return ["127.0.0.1"]
 
-    guard.address_of = careless
+    guard.addresses = careless
     with Site({"/": "secret"}) as inside:
         port = inside.url.rpartition(":")[2]
         with pytest.raises(ForbiddenAddressError):
             asyncio.run(connect(guard, None, "a.test", int(port)))
         assert inside.visits == []
+
+
+def test_an_address_that_is_dead_leaves_the_next_one():
+    guard = AddressGuardMiddleware.from_crawler(
+        get_crawler(settings_dict={"TREASURE_ALLOWED_NETWORKS": "127.0.0.0/8"})
+    )
+    kept = ["127.0.0.3", "127.0.0.2", "127.0.0.1"]
+
+    async def addresses(host):
+        return kept
+
+    guard.addresses = addresses
+
+    async def peer(port):
+        connection = await connect(guard, None, "a.test", port)
+        connection.close()
+        return connection.peer
+
+    with Site({}) as site:
+        port = int(site.url.rpartition(":")[2])
+        assert asyncio.run(peer(port)) == "127.0.0.1"
+    assert kept == ["127.0.0.1", "127.0.0.3", "127.0.0.2"]
+    with pytest.raises(ConnectionRefusedError):
+        asyncio.run(peer(port))

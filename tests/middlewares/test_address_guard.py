@@ -51,6 +51,14 @@ def test_a_public_host_passes_and_its_address_is_kept(names):
     assert dnscache["a.test"] == PUBLIC
 
 
+def test_all_addresses_are_kept_ipv4_first(names):
+    names["a.test"] = ["2606:2800:220:1::1", PUBLIC, "93.184.216.35", PUBLIC]
+    assert asyncio.run(guard().addresses("a.test")) == [
+        PUBLIC, "93.184.216.35", "2606:2800:220:1::1",
+    ]  # fmt: skip
+    assert dnscache["a.test"] == PUBLIC
+
+
 @pytest.mark.parametrize("answer", [[PRIVATE], [PUBLIC, PRIVATE], ["::1"], ["169.254.169.254"]])
 def test_one_private_address_is_enough_to_refuse(names, answer):
     names["a.test"] = answer
@@ -94,7 +102,7 @@ def test_the_host_of_a_proxy_is_as_private_as_any(names, monkeypatch):
     with pytest.raises(IgnoreRequest, match="no public address"):
         ask(middleware, "http://proxy.local/internal")
     with pytest.raises(ForbiddenAddressError):
-        asyncio.run(middleware.address_of("proxy.local"))
+        asyncio.run(middleware.addresses("proxy.local"))
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://a.test/", "data:,x", "s3://a/b"])

@@ -6,7 +6,8 @@ connection (docs/decisions/088-download-handler.md). Signals, errors and the set
 needs are the same. What is rare is left to Scrapy's: proxies, addresses of our own to bind to,
 methods other than GET and HEAD.
 
-Connections go to the address that the address guard has found good for a host.
+Connections go to the addresses that the address guard has found good for a host, one after the
+other until one answers.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+ANSWER_SECONDS = 10.0
+"""How long a host's address has to answer before the next one is tried; the last has all time."""
 _OLD_SERVERS = 0x4
 """``ssl.OP_LEGACY_SERVER_CONNECT`` of Python 3.12, which Scrapy's handler sets too."""
 _HOPS = frozenset(
@@ -128,11 +131,12 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
     async def _ask(self, place: tuple[bool, str, int], asked: bytes) -> tuple[Connection, Head]:
         """Send a request and return the head of its answer, and the connection it came over.
 
-        A server may close a connection that was idle at the moment when we use it again.
+        A server may close a connection that was idle at the moment when we use it again, or send
+        the rest of the answer before: then the request goes over a new one.
         """
         connection = self._connections.take(place)
         if connection is not None:
-            with suppress(ClosedError):
+            with suppress(ClosedError, BadAnswerError):
                 return connection, await connection.ask(asked)
         secure, host, port = place
         guard = self.crawler.get_downloader_middleware(AddressGuardMiddleware)
@@ -164,6 +168,8 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
             flags.append("dataloss")
         if stop is not None:
             flags.append("download_stopped")
+        elif length is None and not head.is_chunked():
+            flags.append("partial")  # as Scrapy does: nobody knows whether that was all
         body = b"".join(pieces)
         kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
         response = kind(
@@ -208,14 +214,25 @@ def as_sent(request: Request) -> bytes:
 async def connect(
     guard: AddressGuardMiddleware | None, tls: ssl.SSLContext | None, host: str, port: int
 ) -> Connection:
-    """Open a connection to *host*, at the address that the guard allows."""
-    address = host
-    if guard is not None:
-        address = await guard.address_of(host)
+    """Open a connection to *host*, at the first of the guard's addresses that answers."""
+    if guard is None:
+        return await _connect(host, tls, host, port)
+    addresses = await guard.addresses(host)
+    for address in addresses:
         guard.policy.check(host, address)
-    loop = asyncio.get_running_loop()
+    *others, last = addresses
+    for address in others:
+        with suppress(OSError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await _connect(address, tls, host, port)
+        if addresses[0] == address:
+            addresses.append(addresses.pop(0))  # the next page need not wait for it
+    return await _connect(last, tls, host, port)
+
+
+async def _connect(address: str, tls: ssl.SSLContext | None, host: str, port: int) -> Connection:
     name = host.rstrip(".") if tls else None
-    _, connection = await loop.create_connection(
+    _, connection = await asyncio.get_running_loop().create_connection(
         Connection, address, port, ssl=tls, server_hostname=name
     )
     return connection

@@ -1,8 +1,8 @@
 """AddressGuardMiddleware: keeps the crawl away from private addresses, twice.
 
-Before a request is sent its host is resolved, and the addresses are checked; the one that passed is
-kept, here and in Scrapy's DNS cache, so that the connection goes there and nowhere else. The
-connection itself is checked again where it is made, whatever led to it: by our own download
+Before a request is sent its host is resolved, and the addresses are checked; those that passed are
+kept here, and the first in Scrapy's DNS cache, so that the connection goes there and nowhere else.
+The connection itself is checked again where it is made, whatever led to it: by our own download
 handler (``treasure.downloaders.http``), and in Twisted's reactor for all others. robots.txt and
 sitemaps are requests like all others.
 
@@ -48,8 +48,8 @@ class AddressGuardMiddleware:
         self.policy = policy
         self._timeout = crawler.settings.getfloat("DNS_TIMEOUT")
         self._threads = ThreadPoolExecutor(RESOLVING_THREADS, thread_name_prefix="resolve")
-        self._checked: dict[str, tuple[float, str]] = {}
-        """When each host was looked up, and the address that it may be found at."""
+        self._checked: dict[str, tuple[float, list[str]]] = {}
+        """When each host was looked up, and the addresses that it may be found at."""
         self._proxies: frozenset[str] = frozenset()
         self._connect: Callable[..., Any] | None = None
 
@@ -76,7 +76,7 @@ class AddressGuardMiddleware:
         if request.meta.get("proxy") or self._known(host):
             return
         try:
-            await self._allowed_address(host)
+            await self._look_up(host)
         except ForbiddenAddressError as error:
             self.crawler.stats.inc_value("treasure/refused/address")
             raise IgnoreRequest(str(error)) from None
@@ -86,28 +86,31 @@ class AddressGuardMiddleware:
             # Said here, not by the download of a robots.txt that would be tried for minutes.
             raise CannotResolveHostError(f"{host}: {error}") from None
 
-    async def address_of(self, host: str) -> str:
-        """Return the address of *host* for connections; raise where there is none that we allow."""
-        return self._known(host) or await self._allowed_address(host)
+    async def addresses(self, host: str) -> list[str]:
+        """Return where *host* is for connections, best first; raise where we may not go.
 
-    def _known(self, host: str) -> str:
-        """Return the address that was found not long ago, if any."""
-        checked, address = self._checked.get(host, (0.0, ""))
-        return address if address and checked + FRESH_SECONDS > time.monotonic() else ""
+        Whoever finds that another one is better may put it first.
+        """
+        return self._known(host) or await self._look_up(host)
 
-    async def _allowed_address(self, host: str) -> str:
+    def _known(self, host: str) -> list[str]:
+        """Return the addresses that were found not long ago, if any."""
+        checked, addresses = self._checked.get(host, (0.0, []))
+        return addresses if checked + FRESH_SECONDS > time.monotonic() else []
+
+    async def _look_up(self, host: str) -> list[str]:
         loop = asyncio.get_running_loop()
         lookup = loop.run_in_executor(self._threads, addresses_of, host)
         addresses = await asyncio.wait_for(lookup, self._timeout)
         for address in addresses:
             self.policy.check(host, address)
-        # Scrapy's default resolver speaks IPv4; an IPv6 address serves where there is no other.
-        address = next((address for address in addresses if ":" not in address), addresses[0])
+        # Scrapy's default resolver speaks IPv4; an IPv6 address serves where no other does.
+        addresses = sorted(dict.fromkeys(addresses), key=lambda address: ":" in address)
         if len(self._checked) >= MAX_HOSTS:
             self._checked.clear()
-        self._checked[host] = time.monotonic(), address
-        dnscache[host] = address
-        return address
+        self._checked[host] = time.monotonic(), addresses
+        dnscache[host] = addresses[0]
+        return addresses
 
     def _guard_connections(self) -> None:
         """Check each connection where it is made, by its numeric address."""
