@@ -298,7 +298,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def wake(self) -> None:
         """Make the engine ask for the next request now."""
-        # The one place that touches a private name of Scrapy: there is no public way (2.19).
+        # A private name of Scrapy: there is no public way (2.19).
         slot = self.crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
