@@ -179,7 +179,7 @@ def span_evidence(
     stop: cython.Py_ssize_t
     new: cython.Py_ssize_t
     texts: cython.Py_ssize_t = TEXTS
-    lowest: cython.float = LOWEST
+    lowest: cython.double = LOWEST
     score: cython.double
     length: cython.double
     for i in range(spans.shape[0]):
@@ -203,7 +203,7 @@ def span_evidence(
                 length = _sqrt(max(before[stop, 1] - before[start, 1], 0.0))
                 if length > 1e-6:
                     score = (before[stop, 0] - before[start, 0]) / length
-                score = min(max(slope * (score - centre) / 4.0, -1.5), 1.5)
+                score = min(max(slope * (score - centre) / 4.0, lowest), -lowest)
                 found[i, j] = max(found[i, j], score)
 
 
