@@ -20,10 +20,10 @@ from treasure.addon import is_native, workbench_of
 from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
+from treasure.interpreter import tidy
 from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
 from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
-from treasure.workbench import tidy
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
