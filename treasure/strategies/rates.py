@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.witness import count_known
+from treasure.core.outcomes import count_known
 
 Floats = NDArray[np.floating[Any]]
 Counts = NDArray[np.float32]
