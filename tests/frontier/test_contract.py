@@ -47,9 +47,6 @@ def home(kind: str, policy: Policy, redis_url: str) -> Iterator[Opener]:
         return
     job = f"contract-{uuid.uuid4().hex}"
     yield lambda: RedisFrontier(redis_url, job, policy)
-    frontier = RedisFrontier(redis_url, job, policy)
-    frontier.forget_job()
-    frontier.close()
 
 
 @pytest.fixture(params=HOMES)

@@ -70,11 +70,6 @@ class Components:
         found: int = osm.mask(self.keys)
         return found
 
-    def only(self, component: int) -> Components:
-        """Return one component alone."""
-        chosen = (self.keys & 3) == component
-        return Components(self.keys[chosen], self.counts[chosen])
-
 
 EMPTY = Components(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint16))
 
