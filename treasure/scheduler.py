@@ -28,7 +28,7 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import LEASE, ORIGIN, LinkBatch
+from treasure.items import LEASE, LinkBatch
 from treasure.plain import plain, plain_part, restored
 from treasure.urls import canonical, url_key
 
@@ -390,7 +390,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             asyncio.get_running_loop().call_later(BEGUN_SECONDS, self.bench.begun)
         if self.recorder is not None:
             self.recorder.taken(lease)
-        self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))
         foreign = lease.entry.meta.get(REQUEST)
         if foreign is not None:
             request = self._live.pop(lease.key, None)
