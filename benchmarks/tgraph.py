@@ -143,11 +143,11 @@ def rows_of(texts: list[Components], component: int):  # type: ignore[no-untyped
     """Return unit vectors of one component as a CSR matrix."""
     from scipy.sparse import csr_matrix
 
-    chosen = [text.only(component) for text in texts]
-    counts = [text.counts.astype(float) for text in chosen]
+    chosen = [text.keys & 3 == component for text in texts]
+    counts = [text.counts[own].astype(float) for text, own in zip(texts, chosen, strict=True)]
     data = np.concatenate([c / math.sqrt(c @ c) if len(c) else c for c in counts])
     ends = np.cumsum([0, *map(len, counts)])
-    columns = np.concatenate([text.keys >> 2 for text in chosen])
+    columns = np.concatenate([t.keys[own] >> 2 for t, own in zip(texts, chosen, strict=True)])
     return csr_matrix((data, columns, ends), shape=(len(texts), VOCABULARY.size))
 
 

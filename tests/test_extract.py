@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 
-from treasure.core.osm import heading_table
+from treasure.core.paragraphs import heading_table
 from treasure.extract import decode, read_page
 from treasure.pages import Span
 

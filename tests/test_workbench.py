@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from treasure import workbench
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, TopicError
 from treasure.given import pages_of
@@ -83,16 +82,3 @@ def test_where_we_may_not_write_is_said_in_words(tmp_path: Path) -> None:
     for folder in (tmp_path / "file" / "job", tmp_path / "file", Path("/proc/runs/job")):
         with pytest.raises(ConfigError, match="cannot be written: .* TREASURE_RUNS_DIR"):
             make_folder(folder)
-
-
-def test_garbage_is_looked_for_when_there_are_many_new_objects(monkeypatch):
-    looks = []
-    monkeypatch.setattr(workbench.gc, "collect", looks.append)
-    for count in [
-        (workbench.YOUNG, 9, 9),
-        (workbench.YOUNG + 1, 0, 0),
-        (9_999, 0, workbench.LOOKS),
-    ]:
-        monkeypatch.setattr(workbench.gc, "get_count", lambda count=count: count)
-        workbench.tidy()
-    assert looks == [1, 2]

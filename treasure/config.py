@@ -56,7 +56,7 @@ class TreasureConfig:
     ddc_lexicon: str = setting("", "Packed lexicon to use instead of the embedded one.")
 
     # -- strategy
-    strategy: str = setting("treasure", "How links are scored; see docs/focus.md.")
+    strategy: str = setting("treasure", "How links are scored; docs/strategies.md lists the ways.")
     strategy_options: dict[str, Any] = setting({}, "Options of the strategy, by name.")
     random_seed: int = setting(0, "Seed of everything that is drawn.", at_least=0)
     examples: list[str] = setting(

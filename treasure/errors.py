@@ -1,4 +1,4 @@
-"""Every exception that Treasure raises on purpose.
+"""The exceptions that Treasure raises on purpose. Those of one module alone stand there.
 
     TreasureError
     ├── UserError                  somebody typed or configured something wrong: exit code 2

@@ -21,7 +21,8 @@ from w3lib.encoding import DEFAULT_ENCODING_TRANSLATION, html_to_unicode
 
 from treasure import urls
 from treasure.core.tables import counted_blocks, counted_links
-from treasure.core.walk import Walk, holds_facts, unescaped
+from treasure.core.tags import holds_facts, unescaped
+from treasure.core.walk import Walk
 from treasure.core.written import shown
 from treasure.errors import UnreadablePageError
 from treasure.pages import Blocks, BlockTexts, Heading, Link, Page, Span
@@ -174,9 +175,9 @@ class _Reading:
     def read_body(self, tree: LexborHTMLParser, written: bytes, html: str) -> Page:
         """Read text, blocks and links, and return the page."""
         resolve = urls.resolver(self.base, self._absolute)
-        walk = Walk(written, self.url, _STEPS, resolve, self.max_links)
+        walk = Walk(written, self.url, _STEPS, resolve, self.max_links, MAX_NODES)
         if written:
-            walk.read(MAX_TEXT_CHARS, MAX_NODES)
+            walk.read(MAX_TEXT_CHARS)
         else:  # a frameset has none
             for frame in tree.css("frame[src]"):
                 walk.link(frame.attributes.get("src") or "", "")

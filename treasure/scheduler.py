@@ -28,7 +28,7 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import LEASE, ORIGIN, LinkBatch
+from treasure.items import LEASE, LinkBatch
 from treasure.plain import plain, plain_part, restored
 from treasure.urls import canonical, url_key
 
@@ -298,7 +298,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def wake(self) -> None:
         """Make the engine ask for the next request now."""
-        # The one place that touches a private name of Scrapy: there is no public way (2.19).
+        # A private name of Scrapy: there is no public way (2.19).
         slot = self.crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
@@ -390,7 +390,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             asyncio.get_running_loop().call_later(BEGUN_SECONDS, self.bench.begun)
         if self.recorder is not None:
             self.recorder.taken(lease)
-        self.bench.crawl.strategy.taken(lease.entry.meta.get(ORIGIN, lease.entry.url))
         foreign = lease.entry.meta.get(REQUEST)
         if foreign is not None:
             request = self._live.pop(lease.key, None)

@@ -11,6 +11,7 @@ REASONS = {
     "stopped": "somebody stopped it with `treasure steer stop`",
     "configuration_error": "it could not start; the line above says what to mend",
     "repository_unavailable": "the repository could not be written for five minutes",
+    "frontier_damaged": "the frontier could not be read; the log says why",
     "no_seed_answered": "none of the seeds could be fetched",
     "start_error": "the seeds could not be read",
     "closespider_pagecount": "it fetched as many pages as CLOSESPIDER_PAGECOUNT allows",
@@ -20,7 +21,7 @@ REASONS = {
     "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB allows",
 }
 
-HINDERED = frozenset({"repository_unavailable", "no_seed_answered"})
+HINDERED = frozenset({"repository_unavailable", "frontier_damaged", "no_seed_answered"})
 """Reasons for which a crawl did not do what it was asked to; it may be worth another try."""
 
 

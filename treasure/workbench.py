@@ -5,18 +5,16 @@ The Scrapy adapters of a crawl share one workbench; tools and tests build one wi
 
 from __future__ import annotations
 
-import gc
 import logging
 import re
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from treasure import core
+from treasure import core, interpreter
 from treasure.addresses import AddressPolicy
 from treasure.admission import Admission
 from treasure.config import TreasureConfig
@@ -45,17 +43,6 @@ from treasure.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-YOUNG, LOOKS = 1_000, 4_000
-"""New objects after which, between two pages, those are looked through for garbage, which takes
-one to three milliseconds; and how often, until all are, which takes 50 to 80, once in 36,000 pages.
-"""
-GARBAGE = 10_000, 2, LOOKS
-"""The same wherever we are: a page of very many links, or downloads that fail one after the other.
-In the midst of a page most objects are neither garbage nor do they stay; to look then takes twice
-the time, and the event loop waits."""
-LOCK_SECONDS = 0.001
-"""How long another thread, such as a fit of the judge, keeps the interpreter to itself while the
-event loop wants it; Python's own 0.005 are half a page."""
 STATE_STRATEGY = "strategy"
 STATE_JUDGE = "judge"
 
@@ -105,19 +92,14 @@ class Workbench:
 
         Not for an archive: its pages come in the same order every time, and so must its verdicts.
         """
-        # What was loaded so far stays: no need to look through it again and again for garbage.
-        gc.freeze()
-        gc.set_threshold(*GARBAGE)
-        sys.setswitchinterval(LOCK_SECONDS)
-        if _keep_what_stayed not in gc.callbacks:
-            gc.callbacks.append(_keep_what_stayed)
+        interpreter.tune()
         if not self.config.web:
             self.crawl.judge.work_beside()
 
     def prepare(self) -> None:
         """Load what the first page needs; may run in any thread."""
         self.crawl.judge.prepare()
-        gc.freeze()  # scikit-learn alone is 60,000 objects
+        interpreter.leave_alone()  # scikit-learn alone is 60,000 objects
 
     def close(self) -> None:
         """Let go of files and servers."""
@@ -145,22 +127,6 @@ def job_name(config: TreasureConfig, topics: Sequence[Topic]) -> str:
 def repository_url(config: TreasureConfig) -> str:
     """Return the SQLAlchemy URL of the repository."""
     return config.repository or f"sqlite:///{Path(config.runs_dir) / 'treasure.db'}"
-
-
-def tidy() -> None:
-    """Look for garbage when there is reason to; for the moments between two pages."""
-    young, _, looks = gc.get_count()
-    if young > YOUNG:
-        gc.collect(2 if looks >= LOOKS else 1)
-
-
-def _keep_what_stayed(phase: str, info: Mapping[str, int]) -> None:
-    """After a full look for garbage leave alone what is no garbage: the next finds only new things.
-
-    The event loop waits meanwhile, and a long crawl keeps a million objects.
-    """
-    if phase == "stop" and info["generation"] == 2:
-        gc.freeze()
 
 
 def make_folder(folder: Path) -> None:

@@ -1,49 +1,21 @@
-"""The walk over a page, compiled and uncompiled, and what lexbor must write for it."""
+"""The walk over a page, compiled and uncompiled."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 from tests.core.both import both
+from tests.core.pages import PAGES, lexbor
+from treasure.core.tags import unescaped
 
 INSTALLED, UNCOMPILED = both("walk")
 OWN = "http://own.test/"
 
-TAGS = (
-    "a area b br body caption div dl em footer frame h1 h2 h6 hr iframe img input li math nav "
-    "noframes noscript ol option p plaintext pre script section select span style svg table td "
-    "template textarea th title tr ul wbr xmp x-y"
-).split()
-ATTRIBUTES = (
-    " href=1", " href='/x?a=1&amp;b=2'", ' href=""', " rel=nofollow", " rel='ugc x'", " title=t",
-    " aria-label='l\u00a0m'", " alt='a&lt;b'", " id=menu", " class='x y'", " class=sidebar",
-    " role=heading", " role=navigation", " aria-level=3", " aria-level=9", ' =x="y', " q'<=2",
-)  # fmt: skip
-TEXTS = (
-    "word", " ", "\n ", "\x01", "&nbsp;", "&lt;/style&gt;", "&amp;lt;", "é", "\u2003", "<!--x>-->",
-    "<?php ?>", "]]>",
-)  # fmt: skip
-
-
-def opening(tag: str, attributes: list[str]) -> str:
-    return f"<{tag}{''.join(attributes)}>"
-
-
-PIECES = st.one_of(
-    st.builds(opening, st.sampled_from(TAGS), st.lists(st.sampled_from(ATTRIBUTES), max_size=3)),
-    st.sampled_from([f"</{tag}>" for tag in TAGS]),
-    st.sampled_from(TEXTS),
-    st.text(max_size=5),
-)
-PAGES = st.lists(PIECES, max_size=30).map("".join)
-
 
 class Steps(dict):
     def __missing__(self, names):
-        tag, name, classes, role = (*names[:1], *map(INSTALLED.unescaped, names[1:]))
+        tag, name, classes, role = (*names[:1], *map(unescaped, names[1:]))
         step = f"{tag}#{name}" if name else f"{tag}.{classes}"
         return f"!{step}" if "menu" in name or "sidebar" in classes or role else step
 
@@ -55,18 +27,13 @@ def walked(module, written, *, max_links=100, max_chars=1000, max_nodes=1000):
         asked.append(href)
         return "" if href == "2" else OWN if href == "own" else f"http://host.test/{href}"
 
-    walk = module.Walk(written, OWN, Steps(), resolve, max_links)
-    walk.read(max_chars, max_nodes)
+    walk = module.Walk(written, OWN, Steps(), resolve, max_links, max_nodes)
+    walk.read(max_chars)
     walk.link("refresh", "meta")
     walk.end_block()
     text = bytes(walk.text[: walk.size])
     found = (walk.begins, walk.blocks, walk.headings, walk.lists)
     return text, *(rows.tolist() for rows in found), walk.links, asked
-
-
-def lexbor(html):
-    body = LexborHTMLParser(html.encode("utf-8", "replace")).body
-    return body.html.encode() if body is not None else b""
 
 
 @given(PAGES)
@@ -84,6 +51,7 @@ def test_compiled_and_uncompiled_read_the_same(html):
 @example(b"<img alt=", "<img alt")
 @example(b'<a href="', "")
 @example(b"<", "x&")
+@example(b"<>", "< >")
 def test_nothing_that_lexbor_would_not_write_leads_astray(rubbish, html):
     """Places stay within the text, and text within its room, whatever comes."""
     for written in (rubbish, html.encode(), html.encode()[:-3], b"<a b" + rubbish):
@@ -103,28 +71,3 @@ def test_limits():
         assert len(walked(module, html, max_links=2)[5]) == 2
         assert walked(module, html, max_chars=3)[0] == b"one \x01"
         assert len(walked(module, html, max_nodes=4)[2]) == 2  # and the refresh
-
-
-@given(PAGES)
-@example("<p>x<svg><title>y</title></svg>")
-def test_what_is_said_of_a_page_is_not_overlooked_in_its_body(html):
-    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
-    written = lexbor(html)
-    for module in (INSTALLED, UNCOMPILED):
-        if not module.holds_facts(written) and tree.body is not None:
-            assert tree.body.css("base, title, meta, link") == []
-    assert INSTALLED.holds_facts(written) == UNCOMPILED.holds_facts(written)
-
-
-@pytest.mark.parametrize(
-    ("html", "written"),
-    [
-        ("<p title=\"a>b'&quot;&lt;\">", '<p title="a&gt;b\'&quot;&lt;"></p>'),
-        ("<a<b c\"d=1 =e=f>", '<a<b c"d="1" =e="f"></a<b>'),
-        ("x&nbsp;&lt;&gt;&amp;\"", 'x&nbsp;&lt;&gt;&amp;"'),
-        ("<noscript><p>x</noscript>", "<noscript><p>x</p></noscript>"),
-        ("<a href>x", '<a href="">x</a>'),
-    ],
-)  # fmt: skip
-def test_lexbor_writes_what_the_walk_relies_on(html, written):
-    assert lexbor(f"<body>{html}") == f"<body>{written}</body>".encode()

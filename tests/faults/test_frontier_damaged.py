@@ -11,6 +11,7 @@ from tests.crawl.crawling import crawl
 from tests.crawl.small_web import served
 from treasure.errors import JobError
 from treasure.scheduler import FRONTIER_DAMAGED, FrontierScheduler
+from treasure.stopping import HINDERED, in_words
 
 
 @pytest.mark.parametrize("error", [JobError("The frontier is damaged."), KeyError("unexpected")])
@@ -30,6 +31,8 @@ def test_damage_met_on_the_way_stops_the_crawl(error, caplog):
     with pytest.raises(CloseSpider) as stopped:
         scheduler._idle()
     assert stopped.value.reason == FRONTIER_DAMAGED
+    assert FRONTIER_DAMAGED in HINDERED  # exit code 1
+    assert in_words(FRONTIER_DAMAGED) == "the frontier could not be read; the log says why"
 
 
 @pytest.mark.slow

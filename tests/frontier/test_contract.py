@@ -28,7 +28,6 @@ from treasure.urls import url_key
 PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
 HOMES = ["memory", "embedded", "redis"]
 Opener = Callable[[], Frontier]
-POLITE = Policy(delay=1.0, ageing_fetches=10)
 HASTY = Policy(delay=0.0, concurrency=1_000, ageing_fetches=0)
 
 
@@ -47,9 +46,6 @@ def home(kind: str, policy: Policy, redis_url: str) -> Iterator[Opener]:
         return
     job = f"contract-{uuid.uuid4().hex}"
     yield lambda: RedisFrontier(redis_url, job, policy)
-    frontier = RedisFrontier(redis_url, job, policy)
-    frontier.forget_job()
-    frontier.close()
 
 
 @pytest.fixture(params=HOMES)

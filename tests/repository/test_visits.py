@@ -6,16 +6,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Table, select, update
 
 from tests.repository.conftest import links, record
 from tests.repository.served import Site, html, served
 from treasure.pages import Page, Verdict
 from treasure.repository.finishing import finish_all
 from treasure.repository.freshness import DAY_SECONDS, Policy
-from treasure.repository.models import revisits
+from treasure.repository.models import bodies, revisits, versions, visits
+from treasure.repository.packing import decompress
 from treasure.repository.search import search
 from treasure.repository.store import Store
 from treasure.repository.visits import Visit, Visits
@@ -31,6 +33,13 @@ def site() -> Iterator[Site]:
 
 def no_judge(_: str) -> None:
     return None
+
+
+def rows(store: Store, table: Table, page_id: int) -> list[Any]:
+    """Return what *table* has of a page, oldest first."""
+    query = select(table).where(table.c.page_id == page_id).order_by(table.c.id)
+    with store.reading() as connection:
+        return list(connection.execute(query))
 
 
 def store_page(store: Store, site: Site, path: str, **values: object) -> int:
@@ -74,9 +83,11 @@ def test_a_changed_page_is_stored_and_its_old_version_kept(store: Store, site: S
     assert store.html(page_id) == site.pages["/"]
     assert search(store, "giants").total == 0
     assert search(store, "dwarf").total == 1
-    (version,) = Visits(store, no_judge).versions(page_id)
-    assert version["html"] == html(STARS)
-    assert version["fetched_at"] < now
+    (version,) = rows(store, versions, page_id)
+    with store.reading() as connection:
+        packed = connection.execute(select(bodies.c.html).where(bodies.c.id == version.body_id))
+        assert decompress(packed.scalar_one()) == html(STARS)
+    assert version.fetched_at < now
     assert store.backlinks("https://a.example/") == []
 
 
@@ -86,7 +97,7 @@ def test_markup_alone_is_no_change(store: Store, site: Site) -> None:
     site.pages["/"] = html(STARS, extra="visitor 2")
     assert look(store, site, 10.0) == {"cosmetic": 1}
     assert look(store, site, 20.0) == {"unchanged": 1}, "the new ETag was not remembered"
-    assert Visits(store, no_judge).versions(page_id) == []
+    assert rows(store, versions, page_id) == []
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -99,8 +110,7 @@ def test_a_dead_page_leaves_search_and_may_come_back(store: Store, site: Site, s
     site.pages["/"] = html(STARS)
     assert look(store, site, 20.0) == {"changed": 1}
     assert search(store, "giants").total == 1
-    history = Visits(store, no_judge).history(page_id)
-    assert [(v["time"], v["status"], v["outcome"]) for v in history] == [
+    assert [(v.time, v.status, v.outcome) for v in rows(store, visits, page_id)] == [
         (10.0, status, "gone"),
         (20.0, 200, "changed"),
     ]

@@ -61,7 +61,6 @@ def arrived(*, warm: bool = True) -> list[Arrival]:
 
 def crawl(strategy: Strategy, arrivals: Sequence[Arrival]) -> Iterator[tuple[list[float], Any]]:
     for arrival in arrivals:
-        strategy.taken(arrival.url)
         strategy.learn(arrival)
         yield strategy.score(arrival, arrival.page.links), dict(strategy.rescored())
 
@@ -122,7 +121,6 @@ def test_empty_pages_and_pages_without_links(name: str, warm: bool) -> None:
 def test_failures_of_unknown_links_do_not_matter(name: str) -> None:
     strategy = make_strategy(name, briefed())
     strategy.failed(url("Nowhere"))
-    strategy.taken(url("Nowhere"))
     assert all(map(in_range, strategy.rescored().values()))
 
 

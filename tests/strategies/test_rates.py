@@ -15,34 +15,31 @@ def ids(*kinds: int) -> np.ndarray:
 def test_rates_by_hand() -> None:
     tally = Tally(10)
     kind = tally.new()
-    tally.add([kind], 1.0)
-    tally.add([kind], 0.5)
-    tally.add([kind], 0.0, alive=False)
-    # relevance: (1.5 + 2 x 0.1) / (2 + 2); life: (2 + 1 x 0.9) / (3 + 1)
+    tally.add(kind, 1.0)
+    tally.add(kind, 0.5)
+    # (1.5 + 2 x 0.1) / (2 + 2)
     assert tally.relevance(ids(kind), 0.1, 2.0) == pytest.approx([0.425])
-    assert tally.life(ids(kind), 0.9, 1.0) == pytest.approx([0.725])
-    assert tally.fetched(ids(kind)) == pytest.approx([3.0])
+    assert tally.fetched(ids(kind)) == pytest.approx([2.0])
 
 
 def test_no_kind_is_what_is_expected() -> None:
     tally = Tally(10)
-    tally.add([tally.new()], 1.0)
+    tally.add(tally.new(), 1.0)
     assert tally.relevance(ids(-1), 0.3, 2.0) == pytest.approx([0.3])
 
 
-def test_rows_of_kinds_count_together() -> None:
+def test_nothing_is_counted_for_no_kind() -> None:
     tally = Tally(10)
-    a, b = tally.new(), tally.new()
-    tally.add([a, a], 1.0)  # once, although named twice
-    tally.add([b], 0.0)
-    rows = np.array([[a, b, -1]], np.int32)
-    assert tally.relevance(rows, 0.0, 0.5) == pytest.approx([1.0 / 2.5])
+    kind, other = tally.new(), tally.new()
+    tally.add(kind, 1.0)
+    tally.add(-1, 1.0)
+    assert tally.fetched(ids(kind, other, -1)).tolist() == [1.0, 0.0, 0.0]
 
 
 def test_numbers_are_used_again_past_the_limit() -> None:
     tally = Tally(3)
     numbers = [tally.new() for _ in range(3)]
-    tally.add([numbers[0]], 1.0)
+    tally.add(numbers[0], 1.0)
     assert tally.new() == numbers[0]
     assert tally.fetched(ids(numbers[0])) == [0.0]
 
@@ -55,7 +52,7 @@ def test_names_past_the_limit_share_a_number() -> None:
 def test_many_kinds_and_their_state() -> None:
     tally = NamedTally(5000)
     for n in range(3000):
-        tally.add([tally.number(f"host{n}")], n / 3000)
+        tally.add(tally.number(f"host{n}"), n / 3000)
     again = NamedTally(5000)
     again.restore(tally.state())
     kinds = np.arange(-1, 3000, dtype=np.int32)

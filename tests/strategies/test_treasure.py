@@ -19,7 +19,6 @@ CITY = "The council of the city met at the harbour market."
 
 
 def fetch(strategy: Treasure, came: Arrival) -> dict[str, float]:
-    strategy.taken(came.url)
     strategy.learn(came)
     links = came.page.links
     return dict(zip([link.url for link in links], strategy.score(came, links), strict=True))

@@ -1,6 +1,6 @@
 """Counts the words of a text, and judges a text by its counts.
 
-Serves ``ddc.page_model`` and ``ddc.weighted``.
+Serves ``ddc.page_model`` and ``ddc.judge``.
 """
 
 from __future__ import annotations

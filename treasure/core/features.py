@@ -32,7 +32,7 @@ DEWEY_DOUBT = 3.0
 FARTHEST = 5.0
 """Pages off topic on the way to a link, beyond which it makes no difference."""
 LOWEST = -1.5
-"""As low as evidence gets; 1.5 is as high."""
+"""As low as evidence gets, as that of a text that is not there; the same above 0 is as high."""
 
 # The same for compiled code, which would have to ask Python for those above.
 _SHAPE = cython.declare(cython.Py_ssize_t, 0)
@@ -365,4 +365,4 @@ def _evidence(
     square = _sqrt(square)
     if square > 1e-6:
         score = gain / square
-    return min(max(slope * (score - centre) / 4.0, -1.5), 1.5)
+    return min(max(slope * (score - centre) / 4.0, _LOWEST), -_LOWEST)

@@ -1,16 +1,11 @@
 """Walks over a page and gathers its text, blocks and links.
 
 Serves ``extract``, which says what becomes of them. The page comes as HTML that lexbor wrote after
-it had parsed what the web had: to visit its tree node by node from Python takes longer than to
-parse it. Such HTML is simple: every element is ended but the void ones, values stand in double
-quotes, signs that mean something are escaped. A page that means harm can still have it badly
-nested (``&lt;/style&gt;`` within SVG), so nothing here relies on its nesting.
+it had parsed what the web had, and ``tags`` has read: to visit its tree node by node from Python
+takes longer than to parse it.
 
 Text is gathered in segments: one ends wherever a block, a list or an anchor begins or ends, and
 nowhere else, so that ``<b>W</b>ord`` is one word.
-
-Names of elements and attributes are compared as numbers, and places in the page are kept instead of
-what is written there until it is known to count: most of a walk's time went into making objects.
 """
 
 from __future__ import annotations
@@ -21,10 +16,9 @@ from typing import Any
 import cython
 import numpy as np
 
+from treasure.core import tags
+from treasure.core.tags import unescaped
 from treasure.core.written import shown
-
-if cython.compiled:
-    from cython.cimports.libc.string import memchr
 
 MARK = b"\x01"
 """Ends each segment of text."""
@@ -35,147 +29,35 @@ BLOCK_KINDS = ("paragraph", "item", "cell", "heading")
 """What a block's number of its kind stands for."""
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 
-# What an element is to the walk; from _BLOCK on all are blocks.
-_SKIPPED = cython.declare(cython.int, 0)
-_RAW = cython.declare(cython.int, 1)  # holds text, and nothing that looks like an element is one
-_PLAIN = cython.declare(cython.int, 2)  # means nothing to us: the walk goes straight through
-_BREAK = cython.declare(cython.int, 3)
-_IMAGE = cython.declare(cython.int, 4)
-_ANCHOR = cython.declare(cython.int, 5)
-_BLOCK = cython.declare(cython.int, 6)
-_HEADING = cython.declare(cython.int, 7)
-_CELL = cython.declare(cython.int, 8)
-_LIST = cython.declare(cython.int, 9)
-_KIND = cython.declare(cython.int, 15)
-# What may be added to that.
-_VOID = cython.declare(cython.int, 16)  # has no end
-_NAMED = cython.declare(cython.int, 32)  # its id, class and role matter
-_NAVIGATION = cython.declare(cython.int, 64)
-_TOLD = cython.declare(cython.int, 128)  # raw text that counts
-
-_TAGS = (
-    ("noscript template svg math object canvas select option textarea head audio video", _SKIPPED),
-    ("script style iframe noembed noframes", _RAW),
-    ("xmp plaintext", _RAW | _TOLD),
-    ("abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark", _PLAIN),
-    ("nobr q rp rt ruby s samp small strike strong sub sup time tt u var map", _PLAIN),
-    ("span", _PLAIN | _NAMED),
-    ("wbr", _PLAIN | _VOID),
-    ("br", _BREAK | _VOID),
-    ("img", _IMAGE | _VOID),
-    ("a", _ANCHOR),
-    ("area", _ANCHOR | _VOID),
-    ("base basefont bgsound col embed frame hr input keygen link meta param source track",
-     _BLOCK | _VOID),
-    ("div section table header form p", _BLOCK | _NAMED),
-    ("nav footer aside", _BLOCK | _NAVIGATION),
-    ("h1 h2 h3 h4 h5 h6", _HEADING),
-    ("th caption", _CELL),
-    ("td", _CELL | _NAMED),
-    ("ul ol", _LIST | _NAMED),
-    ("dl menu dir", _LIST),
-    # Like all others; these are so common that their names shall be at hand.
-    ("article body center dd dt fieldset figure li main pre tbody thead tr", _BLOCK),
-)  # fmt: skip
-_KINDS = {tag.encode(): kind for tags, kind in _TAGS for tag in tags.split()}
-_SLOTS = 512
-_FACTS = frozenset({b"base", b"link", b"meta", b"titl"})
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _slot(name: cython.ulonglong) -> cython.Py_ssize_t:
-    """Return where to look for a name first."""
-    return (name ^ (name >> 5) ^ (name >> 13) ^ (name >> 26)) & 511
-
-
-def _table() -> tuple[Any, Any, list[str]]:
-    """Return names of up to 8 bytes as numbers, their kinds, and their steps in tag paths.
-
-    What finds its slot taken is in the next that is free.
-    """
-    names, kinds, steps = np.zeros(_SLOTS, np.uint64), np.zeros(_SLOTS, np.int32), [""] * _SLOTS
-    for tag, kind in _KINDS.items():
-        if len(tag) <= 8:
-            name = int.from_bytes(tag, "big")
-            slot = _slot(name)
-            while steps[slot]:
-                slot = (slot + 1) % _SLOTS
-            names[slot], kinds[slot] = name, kind
-            steps[slot] = ("!" if kind & _NAVIGATION else "") + tag.decode()
-    return names, kinds, steps
-
-
-_TABLE = _table()
 _REMEMBERED = cython.declare(cython.Py_ssize_t, 64)
 """Steps of containers with names that a walk remembers."""
 
-# The attributes that matter, and the names of most of them as numbers.
-_HREF = cython.declare(cython.int, 0)
-_REL = cython.declare(cython.int, 1)
-_TITLE = cython.declare(cython.int, 2)
-_LABEL = cython.declare(cython.int, 3)
-_ALT = cython.declare(cython.int, 4)
-_ID = cython.declare(cython.int, 5)
-_CLASS = cython.declare(cython.int, 6)
-_ROLE = cython.declare(cython.int, 7)
-_LEVEL = cython.declare(cython.int, 8)
-_ATTRIBUTES = cython.declare(cython.int, 9)
-_NAME_HREF = cython.declare(cython.ulonglong, 0x68726566)
-_NAME_REL = cython.declare(cython.ulonglong, 0x72656C)
-_NAME_TITLE = cython.declare(cython.ulonglong, 0x7469746C65)
-_NAME_ALT = cython.declare(cython.ulonglong, 0x616C74)
-_NAME_ID = cython.declare(cython.ulonglong, 0x6964)
-_NAME_CLASS = cython.declare(cython.ulonglong, 0x636C617373)
-_NAME_ROLE = cython.declare(cython.ulonglong, 0x726F6C65)
+# What rows, elements and attributes are (``tags``), for compiled code.
+_TEXT = cython.declare(cython.int, tags.TEXT)
+_END = cython.declare(cython.int, tags.END)
+_RAW_TEXT = cython.declare(cython.int, tags.RAW_TEXT)
+_SKIPPED = cython.declare(cython.int, tags.SKIPPED)
+_BREAK = cython.declare(cython.int, tags.BREAK)
+_IMAGE = cython.declare(cython.int, tags.IMAGE)
+_ANCHOR = cython.declare(cython.int, tags.ANCHOR)
+_BLOCK = cython.declare(cython.int, tags.BLOCK)
+_HEADING = cython.declare(cython.int, tags.HEADING)
+_CELL = cython.declare(cython.int, tags.CELL)
+_LIST = cython.declare(cython.int, tags.LIST)
+_KIND = cython.declare(cython.int, tags.KIND)
+_VOID = cython.declare(cython.int, tags.VOID)
+_NAMED = cython.declare(cython.int, tags.NAMED)
+_HREF = cython.declare(cython.int, tags.HREF)
+_REL = cython.declare(cython.int, tags.REL)
+_TITLE = cython.declare(cython.int, tags.TITLE)
+_LABEL = cython.declare(cython.int, tags.LABEL)
+_ALT = cython.declare(cython.int, tags.ALT)
+_ID = cython.declare(cython.int, tags.ID)
+_CLASS = cython.declare(cython.int, tags.CLASS)
+_ROLE = cython.declare(cython.int, tags.ROLE)
 
 
-@cython.ccall
-def unescaped(written: bytes) -> str:
-    """Return a value as it was before lexbor wrote it."""
-    if not written:
-        return ""
-    if b"&" in written:
-        written = written.replace(b"&nbsp;", b"\xc2\xa0").replace(b"&lt;", b"<")
-        written = written.replace(b"&gt;", b">").replace(b"&quot;", b'"').replace(b"&amp;", b"&")
-    return written.decode("utf-8", "replace")
-
-
-def holds_facts(html: bytes) -> bool:
-    """Tell whether there may be an element called base, link, meta, title or the like."""
-    data: cython.const[cython.uchar][::1] = html
-    size: cython.Py_ssize_t = len(html)
-    at: cython.Py_ssize_t = _next_tag(html, 0, size)
-    first: cython.int
-    last: cython.int
-    initial: cython.bint
-    while at + 4 < size:
-        first, last = data[at + 1], data[at + 4]
-        initial = first == 98 or first == 108 or first == 109 or first == 116
-        # Few elements with such an initial have such a fourth letter.
-        if initial and 97 <= last <= 108 and html[at + 1 : at + 5] in _FACTS:
-            return True
-        at = _next_tag(html, at + 1, size)
-    return False
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _next_tag(html: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return where the next "<" is; *size*, that of the page, if there is none."""
-    place: cython.Py_ssize_t
-    if cython.compiled:
-        start: cython.p_uchar = cython.cast(cython.p_uchar, cython.cast(cython.p_char, html))
-        found: cython.p_uchar = cython.cast(cython.p_uchar, memchr(start + at, 60, size - at))
-        place = found - start if found else size
-    else:
-        place = html.find(b"<", at)
-        place = place if place >= 0 else size
-    return place
-
-
+@cython.final
 @cython.cclass
 class Walk:
     """What has been read of a page so far. A place is the number of segments before it.
@@ -191,8 +73,10 @@ class Walk:
     _html: bytes
     _data: cython.const[cython.uchar][::1]
     _out: cython.uchar[::1]
-    _names: cython.ulonglong[::1]
-    _kinds: cython.int[::1]
+    _rows: cython.int[:, ::1]
+    _read_values: cython.int[:, ::1]
+    _taken: cython.Py_ssize_t
+    _taken_stop: cython.Py_ssize_t
     _values: cython.Py_ssize_t[:, ::1]
     _begins: cython.int[::1]
     _blocks: cython.int[:, ::1]
@@ -204,7 +88,7 @@ class Walk:
     _heading_count: cython.Py_ssize_t
     _list_count: cython.Py_ssize_t
     _open_count: cython.Py_ssize_t
-    _tags: cython.Py_ssize_t
+    _known: list
     _steps: object
     _met: cython.Py_ssize_t[:, ::1]
     _met_steps: list
@@ -239,11 +123,14 @@ class Walk:
         steps: Mapping[tuple[str, bytes, bytes, bytes], str],
         resolve: Callable[[str], str],
         max_links: cython.Py_ssize_t,
+        max_nodes: cython.Py_ssize_t,
     ) -> None:
         self._html, self._data = html, html
         self._own, self._steps, self._resolve = own, steps, resolve
         self._max_links = max_links
-        self._names, self._kinds = _TABLE[0], _TABLE[1]
+        self._rows, self._read_values = tags.read(html, max_nodes)
+        self._known = tags.STEPS
+        self._taken = self._taken_stop = 0
         # Whatever the walk adds to the text takes the place of a longer tag.
         self.text = bytearray(len(html) + 8)
         self._out = self.text
@@ -251,18 +138,18 @@ class Walk:
         """Bytes of the text so far."""
         self.links = []
         """URL, first and last place, text, block, tag path and nofollow of each."""
-        self._tags = _count(html, 60)
-        # A tag ends two segments or two blocks at most: before what it opens, and behind it.
-        most: cython.Py_ssize_t = 2 * self._tags + 8
+        rows: cython.Py_ssize_t = self._rows.shape[0]
+        # A row ends two segments or two blocks at most: before what it opens, and behind it.
+        most: cython.Py_ssize_t = 2 * rows + 8
         self._begins = np.empty(most, np.int32)
         self._begins[0] = 0
         self._blocks = np.empty((most, 6), np.int32)
         self._headings = np.empty((most, 2), np.int32)
-        self._lists = np.empty((self._tags, 2), np.int32)
-        self._open_lists = np.empty(self._tags, np.int32)
+        self._lists = np.empty((rows, 2), np.int32)
+        self._open_lists = np.empty(rows, np.int32)
         self._segments = self._block_count = self._heading_count = 0
         self._list_count = self._open_count = 0
-        self._values = np.zeros((_ATTRIBUTES, 2), np.intp)
+        self._values = np.zeros((tags.LEVEL + 1, 2), np.intp)
         self._anchor = np.zeros((3, 2), np.intp)
         self._met, self._met_steps = np.zeros((_REMEMBERED, 7), np.intp), [""] * _REMEMBERED
         self._resolved, self._block_urls = {}, set()
@@ -294,29 +181,23 @@ class Walk:
         """First and last place of each; -1 for one that has not ended."""
         return np.asarray(self._lists)[: self._list_count]
 
-    def read(self, max_chars: cython.Py_ssize_t, max_nodes: cython.Py_ssize_t) -> None:
-        """Read the page, up to so many characters and nodes."""
-        data: cython.const[cython.uchar][::1] = self._data
-        size: cython.Py_ssize_t = len(self._html)
-        stack: cython.uchar[::1] = np.empty(self._tags, np.uint8)
+    def read(self, max_chars: cython.Py_ssize_t) -> None:
+        """Read the page, up to so many characters."""
+        rows: cython.int[:, ::1] = self._rows
+        stack: cython.uchar[::1] = np.empty(rows.shape[0], np.uint8)
         depth: cython.Py_ssize_t = 0
         skipped: cython.Py_ssize_t = 0
-        nodes: cython.Py_ssize_t = 0
-        at: cython.Py_ssize_t = 0
-        begin: cython.Py_ssize_t
-        end: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
+        values: cython.Py_ssize_t = 0
+        at: cython.Py_ssize_t
         flags: cython.int
         kind: cython.int
-        while at + 1 < size and nodes < max_nodes:
-            nodes += 1
-            if data[at] != 60:  # no "<": text
-                end = _next_tag(self._html, at + 1, size)
+        for at in range(rows.shape[0]):
+            flags = rows[at, 0]
+            if flags == _TEXT:
                 if not skipped:
-                    self._write(at, end)
-                at = end
+                    self._write(rows[at, 2], rows[at, 3])
                 continue
-            if data[at + 1] == 47:  # "</"
+            if flags == _END:
                 if depth:
                     depth -= 1
                     kind = stack[depth]
@@ -324,41 +205,22 @@ class Walk:
                         skipped -= 1
                     elif kind >= _ANCHOR:
                         self._leave(kind)
-                while at < size and data[at] != 62:  # ">"
-                    at += 1
-                at += 1
                 continue
-            if data[at + 1] == 33 or data[at + 1] == 63:  # "<!" or "<?"
-                at = self._after(at, b"-->" if self._html.startswith(b"<!--", at) else b">")
+            if flags == _RAW_TEXT:
+                if not skipped:
+                    self._copy(rows[at, 2], rows[at, 3], False)
                 continue
-            begin = end = at + 1
-            while end < size and data[end] != 32 and data[end] != 62:  # up to a space or ">"
-                end += 1
-            slot = self._find(begin, end)
-            flags = self._kinds[slot] if slot >= 0 else self._kind_of_long(begin, end)
             kind = flags & _KIND
-            at = self._read_attributes(end) + 1
-            if kind == _RAW:
-                name = self._html[begin:end]
-                end = self._html.find(b"</" + name + b">", at)
-                if end < 0:
-                    end = size
-                if flags & _TOLD and not skipped:
-                    self._enter_block(begin, slot, _BLOCK, 0)
-                    self._copy(at, end, False)
-                    self._leave(_BLOCK)
-                at = self._after(end, b">")
-                continue
             if skipped or kind == _SKIPPED or self._chars >= max_chars:
                 if not flags & _VOID:
                     stack[depth] = _SKIPPED
                     depth += 1
                     skipped += 1
+                values = rows[at, 5]
                 continue
-            if self._values[_ROLE, 1] and kind != _ANCHOR and self._value(_ROLE) == b"heading":
-                kind = _HEADING
+            values = self._take_values(values, rows[at, 5])
             if kind >= _BLOCK:
-                self._enter_block(begin, slot, kind, flags)
+                self._enter_block(at, kind, flags)
             elif kind == _ANCHOR:
                 self._enter_anchor(flags & _VOID)
             elif kind == _IMAGE:
@@ -407,65 +269,39 @@ class Walk:
         row[3], row[4] = self._heading_count - 1, self._navigation > 0
         self._block_count += 1
 
-    @cython.cfunc
-    def _after(self, at: cython.Py_ssize_t, ending: bytes) -> cython.Py_ssize_t:
-        """Return where what follows the next *ending* begins."""
-        found: cython.Py_ssize_t = self._html.find(ending, at)
-        return found + len(ending) if found >= 0 else len(self._html)
-
     # -- elements
 
     @cython.cfunc
     @cython.exceptval(check=False)
-    def _find(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the slot of an element's name; -1: it is unknown, or too long for a number."""
-        name: cython.ulonglong = self._number(begin, end)
-        slot: cython.Py_ssize_t = _slot(name)
-        if not name:
-            return -1
-        while self._names[slot] != name:
-            if not self._names[slot]:
-                return -1
-            slot = (slot + 1) & 511
-        return slot
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _number(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.ulonglong:
-        """Return a name as a number; 0 if it has more than 8 bytes."""
-        name: cython.ulonglong = 0
+    def _take_values(self, first: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Have the values of a tag at hand, by attribute; return where those of the next begin."""
         at: cython.Py_ssize_t
-        if end - begin <= 8:
-            for at in range(begin, end):
-                name = (name << 8) | self._data[at]
-        return name
+        which: cython.int
+        values: cython.Py_ssize_t[:, ::1] = self._values
+        read: cython.int[:, ::1] = self._read_values
+        for at in range(self._taken, self._taken_stop):  # those of the tag before
+            which = read[at, 0]
+            values[which, 0] = values[which, 1] = 0
+        for at in range(first, stop):
+            which = read[at, 0]
+            values[which, 0], values[which, 1] = read[at, 1], read[at, 2]
+        self._taken, self._taken_stop = first, stop
+        return stop
 
     @cython.cfunc
-    def _kind_of_long(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Return the kind of an element that is not in the table."""
-        kind: cython.int = _BLOCK
-        if end - begin > 8:
-            kind = _KINDS.get(self._html[begin:end], 6)
-        return kind
-
-    @cython.cfunc
-    def _enter_block(
-        self,
-        begin: cython.Py_ssize_t,
-        slot: cython.Py_ssize_t,
-        kind: cython.int,
-        flags: cython.int,
-    ) -> object:
-        """Enter a block whose name begins here; *slot* is where the table has it."""
+    def _enter_block(self, row: cython.Py_ssize_t, kind: cython.int, flags: cython.int) -> object:
+        """Enter the block of a row."""
+        slot: cython.Py_ssize_t = self._rows[row, 1]
         if self.size > self._segment or self._linked:
             self._cut()
         step: str
         if slot < 0:
-            step = self._name(begin)
+            step = self._html[self._rows[row, 2] : self._rows[row, 3]].decode("utf-8", "replace")
+            step = step or "?"  # lexbor would not write "<>"
         elif flags & _NAMED:
             step = self._named_step(slot)
         else:
-            step = _TABLE[2][slot]
+            step = self._known[slot]
         self._enter_step(step)
         if kind == _LIST:
             self._open_lists[self._open_count] = self._list_count
@@ -476,20 +312,7 @@ class Walk:
         elif kind == _CELL:
             self._cells += 1
         elif kind == _HEADING:
-            level: cython.int = 0
-            if flags & _KIND == _HEADING:
-                level = self._data[begin + 1]
-            elif self._values[_LEVEL, 1] - self._values[_LEVEL, 0] == 1:
-                level = self._data[self._values[_LEVEL, 0]]
-            self._level = level - 48 if 49 <= level <= 54 else 2
-
-    @cython.cfunc
-    def _name(self, begin: cython.Py_ssize_t) -> str:
-        """Return the name of an element that begins here."""
-        end: cython.Py_ssize_t = begin
-        while end < len(self._html) and self._data[end] != 32 and self._data[end] != 62:
-            end += 1
-        return self._html[begin:end].decode("utf-8", "replace")
+            self._level = self._rows[row, 4]
 
     @cython.cfunc
     def _enter_step(self, step: str) -> object:
@@ -524,7 +347,7 @@ class Walk:
         own: cython.Py_ssize_t = values[_ID, 1] - values[_ID, 0]
         classes: cython.Py_ssize_t = values[_CLASS, 1] - values[_CLASS, 0]
         role: cython.Py_ssize_t = values[_ROLE, 1] - values[_ROLE, 0]
-        tag: str = _TABLE[2][slot]
+        tag: str = self._known[slot]
         if not own and not classes and not role:
             return tag
         place: cython.Py_ssize_t = (slot + 3 * own + 5 * classes + 7 * role) % _REMEMBERED
@@ -665,61 +488,6 @@ class Walk:
         else:
             self.end_block()
 
-    # -- attributes
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _read_attributes(self, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Note where the values that matter stand; return where the tag ends."""
-        data: cython.const[cython.uchar][::1] = self._data
-        values: cython.Py_ssize_t[:, ::1] = self._values
-        size: cython.Py_ssize_t = len(self._html)
-        which: cython.int
-        begin: cython.Py_ssize_t
-        for which in range(_ATTRIBUTES):
-            values[which, 0] = values[which, 1] = 0
-        while at + 1 < size and data[at] == 32:
-            begin = at + 1
-            at = begin + 1  # a name may begin with "="
-            while at < size and data[at] != 61:  # "="
-                at += 1
-            which = self._attribute(begin, at)
-            begin = at + 2  # '="'
-            at = begin
-            while at < size and data[at] != 34:  # '"'
-                at += 1
-            if which >= 0:
-                values[which, 0], values[which, 1] = begin, at
-            at += 1
-        while at < size and data[at] != 62:  # ">"
-            at += 1
-        return at
-
-    @cython.cfunc
-    @cython.exceptval(-2)
-    def _attribute(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """Return which of the attributes that matter is called so, -1 for another."""
-        name: cython.ulonglong
-        if end - begin == 10:
-            written: bytes = self._html[begin:end]
-            return (
-                _LABEL if written == b"aria-label" else _LEVEL if written == b"aria-level" else -1
-            )
-        name = self._number(begin, end)
-        if name == _NAME_CLASS:
-            return _CLASS
-        if name == _NAME_HREF:
-            return _HREF
-        if name == _NAME_ID:
-            return _ID
-        if name == _NAME_TITLE:
-            return _TITLE
-        if name == _NAME_REL:
-            return _REL
-        if name == _NAME_ALT:
-            return _ALT
-        return _ROLE if name == _NAME_ROLE else -1
-
     @cython.cfunc
     def _value(self, which: cython.int) -> bytes:
         return self._html[self._values[which, 0] : self._values[which, 1]]
@@ -828,14 +596,3 @@ class Walk:
 def _is_space(byte: cython.int) -> cython.bint:
     """Return whether a byte of ASCII is space, as Python sees it."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _count(data: cython.const[cython.uchar][::1], sought: cython.int) -> cython.Py_ssize_t:
-    """Return how often a byte occurs."""
-    count: cython.Py_ssize_t = 0
-    at: cython.Py_ssize_t
-    for at in range(len(data)):
-        count += data[at] == sought
-    return count

@@ -1,9 +1,10 @@
 """Background English: how common a stem is, and what it keeps company with.
 
 40,000 stems with frequency and a vector of 64 small integers, from the GloVe vectors of
-Wikipedia and Gigaword (Pennington, Socher & Manning 2014; public domain, PDDL 1.0). They are used
-when a lexicon is packed, never in a crawl: rarity of terms comes from the frequencies, and the
-vectors tell which classes a word outside the lexicon speaks for (``kinship``).
+Wikipedia and Gigaword (Pennington, Socher & Manning 2014; public domain, PDDL 1.0). When a lexicon
+is packed, rarity of terms comes from the frequencies, and the vectors tell which classes a word
+outside the lexicon speaks for (``kinship``). In a crawl the frequencies alone are asked for: they
+make the texts that stand for the rest of the web, and tell rare words (``topic_prior``).
 
 ``treasure ddc background FILE`` makes the table anew from published vectors, given as GloVe's own
 text (a word and its numbers a line, common words first) or as the JSON of the npm package

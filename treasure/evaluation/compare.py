@@ -24,6 +24,8 @@ from treasure.evaluation.virtual_web import WebTopic, read_web_topics
 
 GRAPHS = 2
 """Link graphs a process remembers."""
+DECIDING = ("core", "strategies", "ddc", "tgraph", "frontier", "evaluation")
+"""Packages on which the result of a trial depends, besides the modules beside them."""
 
 
 def compare(
@@ -74,10 +76,9 @@ def results_file(web: Path, topics: Path, folder: Path = CACHE_FOLDER) -> Path:
         stat = path.stat()
         digest.update(f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|".encode())
     root = Path(treasure.__file__).parent
-    parts = ("strategies", "ddc", "tgraph", "frontier", "evaluation")
     for source in sorted(root.glob("*.py")) + sorted(
         file
-        for part in parts
+        for part in DECIDING
         for file in (root / part).rglob("*")
         if file.suffix in {".py", ".bin"}
     ):

@@ -21,10 +21,15 @@ from treasure.urls import canonical, join
 CACHE_FOLDER = Path("data/runs/cache")
 READERS = (
     "extract.py",
+    "core/hrefs.py",
+    "core/tables.py",
+    "core/tags.py",
     "core/walk.py",
     "core/words.py",
+    "core/written.py",
     "parsable.py",
     "text.py",
+    "word_table.py",
     "urls.py",
     "pages.py",
     "evaluation/archived.py",

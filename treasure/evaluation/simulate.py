@@ -46,7 +46,6 @@ def simulate(web: ParsedWeb, crawl: Crawl, seeds: Sequence[str], budget: int) ->
     frontier.push([Entry(canonical(seed), SEED_SCORE) for seed in seeds])
     spent = 0
     while spent < budget and (lease := frontier.take(0.0)) is not None:
-        crawl.strategy.taken(lease.entry.url)
         answer = web.answer(lease.entry.url)
         frontier.landed(lease.key, 0.0)
         if answer.location and int(lease.entry.meta.get(HOPS, 0)) < MAX_HOPS:

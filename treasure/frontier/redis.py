@@ -270,13 +270,6 @@ class RedisFrontier:
         self._line.close()
         self._redis.close()
 
-    def forget_job(self) -> None:
-        """Delete everything of the job, for all workers."""
-        with self._server():
-            for name in self._redis.scan_iter(match=_literal(self._prefix) + "*", count=1_000):
-                self._redis.unlink(name)
-        self._told.clear()
-
     # -- the server
 
     def _open(self) -> None:
@@ -455,7 +448,3 @@ def _with_shards(keys: Iterable[int]) -> list[Any]:
 
 def _score(state: bytes) -> float:
     return float(_decode_state(state)[_SCORE])
-
-
-def _literal(pattern: str) -> str:
-    return "".join(f"\\{c}" if c in "*?[]\\" else c for c in pattern)

@@ -21,11 +21,11 @@ from treasure.addon import is_native, workbench_of
 from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
+from treasure.interpreter import tidy
 from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
 from treasure.middlewares.desk import Breath, Desk
 from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
-from treasure.workbench import tidy
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -57,11 +57,6 @@ class Database:
         """Whether this is PostgreSQL; else it is SQLite."""
         return self.engine.dialect.name == "postgresql"
 
-    @property
-    def address(self) -> str:
-        """Where the database is, without secrets."""
-        return shown(self.engine.url)
-
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()

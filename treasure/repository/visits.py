@@ -131,24 +131,6 @@ class Visits:
             return self._unchanged(visit, look, COSMETIC)
         return self._changed(visit, look, page)
 
-    def history(self, page_id: int) -> list[dict[str, Any]]:
-        """Return every look at a page, oldest first."""
-        query = select(visits).where(visits.c.page_id == page_id).order_by(visits.c.id)
-        with self.store.reading() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
-
-    def versions(self, page_id: int) -> list[dict[str, Any]]:
-        """Return what stood at a page before, oldest first, with its HTML."""
-        query = (
-            select(versions, bodies.c.html)
-            .join(bodies, bodies.c.id == versions.c.body_id, isouter=True)
-            .where(versions.c.page_id == page_id)
-            .order_by(versions.c.id)
-        )
-        with self.store.reading() as connection:
-            rows = connection.execute(query).mappings().all()
-        return [dict(row) | {"html": packing.decompress(row["html"] or b"")} for row in rows]
-
     def _same_body(self, visit: Visit, look: Look) -> bool:
         return visit.history.gone_at is None and packing.digest(look.body) == visit.digest
 

@@ -100,9 +100,6 @@ class Strategy(ABC):
         """Return new scores by URL key (``urls.url_key``) of queued links, since last asked."""
         return {}
 
-    def taken(self, url: str) -> None:  # noqa: B027
-        """Take in that *url* left the queue and is being fetched."""
-
     def explain(self, url: str) -> dict[str, Any]:  # noqa: ARG002
         """Return what is known of a queued link: features, weights, words. JSON-able."""
         return {}

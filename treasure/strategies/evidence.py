@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treasure.core import witness
-from treasure.core.features import ANCHOR_TERMS, WITNESSES
+from treasure.core.features import ANCHOR_TERMS, LOWEST, WITNESSES
 from treasure.text import NEW, VOCABULARY, distinct
 
 Rows = NDArray[np.int64]
@@ -35,8 +35,6 @@ FEATURES = 25
 
 _UNKNOWN = "?"
 """How a word is saved that was met in no text; no stem looks like this."""
-NOTHING = -1.5
-"""Evidence of a text that was never there: as low as evidence gets."""
 
 _COLUMNS: dict[str, tuple[Any, int, float]] = {
     # name: type, width (0: one value), value at the start
@@ -58,11 +56,11 @@ _COLUMNS: dict[str, tuple[Any, int, float]] = {
     "paths": (np.int32, WITNESSES, -1),
     "anchor_terms": (np.int32, ANCHOR_TERMS, -1),
     "url_terms": (np.int32, URL_TERMS, -1),
-    "context": (np.float32, 0, NOTHING),
+    "context": (np.float32, 0, LOWEST),
     "context_sum": (np.float32, 0, 0),
-    "heading": (np.float32, 0, NOTHING),
-    "main_heading": (np.float32, 0, NOTHING),
-    "block": (np.float32, 0, NOTHING),
+    "heading": (np.float32, 0, LOWEST),
+    "main_heading": (np.float32, 0, LOWEST),
+    "block": (np.float32, 0, LOWEST),
     "boilerplate": (np.float32, 0, 0),
     "graph": (np.float32, 0, 0),
     "graph_success": (np.float32, 0, 0),

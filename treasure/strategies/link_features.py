@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import addresses, witness
+from treasure.core import addresses, outcomes
 from treasure.core.features import PLACES, WITNESSES, Features
 from treasure.ddc.judge import Judge
 from treasure.strategies.evidence import URL_TERMS, Evidence
@@ -144,7 +144,7 @@ class Kinds:
 
     def count(self, row: int, evidence: Evidence, relevance: float, *, alive: bool) -> None:
         """Count what became of the link at *row* for all kinds of links that it is one of."""
-        witness.count(row, evidence.columns[0], self.tables, relevance, alive)
+        outcomes.count(row, evidence.columns[0], self.tables, relevance, alive)
         self.ways.size = max(self.ways.size, int(evidence.column["way"][row]) + 1)
 
     def check(self, kinds: NDArray[np.int32]) -> None:

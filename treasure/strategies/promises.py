@@ -116,7 +116,7 @@ class Promises:
             (self._sections, "section"),
             (self._paragraphs, "paragraph"),
         ):
-            tally.add((int(link[name]),), relevance)
+            tally.add(int(link[name]), relevance)
         self._forget(key)
         self._outcomes += 1
         self._relevance += relevance

@@ -6,13 +6,13 @@ fetches tell little, so every rate is drawn to what is expected until a kind has
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.witness import count_known
+from treasure.core.outcomes import count_known
 
 Floats = NDArray[np.floating[Any]]
 Counts = NDArray[np.float32]
@@ -29,12 +29,6 @@ def no_counts(kinds: int) -> Counts:
     The system gives memory to what is used only.
     """
     return np.zeros((kinds, _COUNTS), np.float32)
-
-
-def counts_of_each(counts: Counts, kinds: NDArray[np.integer[Any]]) -> Counts:
-    """Return the counts of each of *kinds*; which count is the last axis."""
-    found = counts.view(np.complex128)[:, 0].take(kinds)  # 16 bytes, whatever they mean
-    return found.view(np.float32).reshape(*kinds.shape, _COUNTS)
 
 
 class Tally:
@@ -61,37 +55,31 @@ class Tally:
             self._counts[numbers] = 0.0
         return numbers
 
-    def add(self, kinds: Iterable[int], relevance: float, *, alive: bool = True) -> None:
-        """Count one outcome for each of *kinds*, once each."""
-        counts = self._counts
-        for kind in {kind for kind in kinds if kind >= 0}:
+    def add(self, kind: int, relevance: float) -> None:
+        """Count one outcome."""
+        if kind >= 0:
             self.size = max(self.size, kind + 1)  # where another tally gives the numbers
-            counts[kind, FETCHED] += 1.0
-            if alive:
-                counts[kind, ALIVE] += 1.0
-                counts[kind, RELEVANCE] += relevance
+            self.add_known([(kind, relevance)])
 
     def add_known(self, outcomes: list[tuple[int, float]]) -> None:
         """Count pages that are known to be alive: kind and relevance of each."""
         count_known(outcomes, self._counts)
 
     def relevance(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
-        """Return the mean relevance behind *kinds*; a row of several counts them together."""
-        return mean_relevance(self.counts(kinds), expected, strength)
-
-    def life(self, kinds: Ids, expected: Floats | float, strength: float) -> Floats:
-        """Return the share of fetches behind *kinds* that gave a page."""
-        return mean_life(self.counts(kinds), expected, strength)
+        """Return the mean relevance behind each of *kinds*."""
+        counts = self._counts_of_each(kinds)
+        rate: Floats = (counts[RELEVANCE] + strength * expected) / (counts[ALIVE] + strength)
+        return rate
 
     def fetched(self, kinds: Ids) -> Floats:
         """Return how many fetches each of *kinds* rests on."""
-        fetched: Floats = self.counts(kinds)[FETCHED]
+        fetched: Floats = self._counts_of_each(kinds)[FETCHED]
         return fetched
 
-    def counts(self, kinds: Ids) -> Counts:
-        """Return the counts of each of *kinds*, or of each row of several together."""
-        counts = counts_of_each(self._counts, kinds.T)
-        return counts.sum(axis=0).T if kinds.ndim == 2 else counts.T
+    def _counts_of_each(self, kinds: Ids) -> Counts:
+        """Return the counts of each of *kinds*; which count is the first axis."""
+        found = self._counts.view(np.complex128)[:, 0].take(kinds)  # 16 bytes, whatever they mean
+        return found.view(np.float32).reshape(-1, _COUNTS).T
 
     def counts_of(self, kind: int) -> Counts:
         """Return the counts of one kind."""
@@ -108,18 +96,6 @@ class Tally:
         self.size = state["size"]
         counts = np.frombuffer(state["tally"], np.float32).reshape(-1, _COUNTS)
         self._counts[: len(counts)] = counts
-
-
-def mean_relevance(counts: Counts, expected: Floats | float, strength: Floats | float) -> Floats:
-    """Return the mean relevance that ``counts`` tell."""
-    rate: Floats = (counts[RELEVANCE] + strength * expected) / (counts[ALIVE] + strength)
-    return rate
-
-
-def mean_life(counts: Counts, expected: Floats | float, strength: float) -> Floats:
-    """Return the share of fetches that gave a page."""
-    rate: Floats = (counts[ALIVE] + strength * expected) / (counts[FETCHED] + strength)
-    return rate
 
 
 class NamedTally(Tally):

@@ -88,7 +88,7 @@ class Searching:
             if alive and guide >= 0 and not self.kinds.hosts.counts_of(host)[FETCHED]:
                 self._shown[guide] = self._shown.get(guide, 0) + 1
             if self.lost and self._words(np.array([row]))[0] > PROMISED:
-                self.kinds.promises.add([host], relevance)
+                self.kinds.promises.add(host, relevance)
             if column["scout"][row]:
                 return
         self._worth += (relevance - self._worth) / HARVEST_MEMORY

@@ -15,7 +15,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core import osm
+from treasure.core import osm, paragraphs
 from treasure.pages import Block, Link, Page, Span
 from treasure.text import VOCABULARY
 from treasure.tgraph.boundary import PARAGRAPH, Boundary, Spans
@@ -41,7 +41,7 @@ class Components:
         headings = np.array([(a, b, -1), (0, a, 0), (b, c, -1)], np.int32)
         terms = np.concatenate([ish, sh, mh, dc])
         data, under = np.array([(c, d)], np.int32), np.array([1], np.int32)
-        return Texts(*osm.counted(terms, data, under, headings))[0]
+        return Texts(*paragraphs.counted(terms, data, under, headings))[0]
 
     @classmethod
     def of_stems(cls, parts: Sequence[Mapping[str, int]]) -> Components:
@@ -69,11 +69,6 @@ class Components:
         """Which components have words: bit 0 for ISH to bit 3 for DC."""
         found: int = osm.mask(self.keys)
         return found
-
-    def only(self, component: int) -> Components:
-        """Return one component alone."""
-        chosen = (self.keys & 3) == component
-        return Components(self.keys[chosen], self.counts[chosen])
 
 
 EMPTY = Components(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint16))
@@ -160,8 +155,8 @@ class Places(Sequence[Place]):
 
 def by_place(page: Page, links: Sequence[Link]) -> list[list[int]]:
     """Return which of *links* are in the same paragraph or whole list, and under one heading."""
-    headings = osm.heading_table(page.headings, page.main_heading)
-    inside: list[list[int]] = osm.grouped(page.block_table, links, headings)[1]
+    headings = paragraphs.heading_table(page.headings, page.main_heading)
+    inside: list[list[int]] = paragraphs.grouped(page.block_table, links, headings)[1]
     return inside
 
 
@@ -170,13 +165,13 @@ def places(page: Page, links: Sequence[Link], boundary: Boundary = PARAGRAPH) ->
 
     A boundary of its own for each link makes each link a place of its own.
     """
-    headings = osm.heading_table(page.headings, page.main_heading)
-    rows, inside, of_link = osm.grouped(page.block_table, links, headings)
+    headings = paragraphs.heading_table(page.headings, page.main_heading)
+    rows, inside, of_link = paragraphs.grouped(page.block_table, links, headings)
     if boundary.per_link:
         order = [at for numbers in inside for at in numbers]
         rows, inside = rows[of_link[order]], [[at] for at in order]
         of_link[order] = np.arange(len(order))
     spans = rows[:, :2]
     terms, data = boundary.cut(page, links, spans, inside)
-    texts = Texts(*osm.counted(terms, data, rows[:, 2], headings))
+    texts = Texts(*paragraphs.counted(terms, data, rows[:, 2], headings))
     return Places(page, links, spans, inside, of_link, texts)
