@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
-from treasure.workbench import tidy
+from treasure.interpreter import tidy
 
 TOGETHER = 16
 """Pages done in a row at most; Scrapy lets about a dozen wait."""
