@@ -6,6 +6,7 @@ import pty
 import re
 import sqlite3
 import subprocess
+import sys
 
 import pytest
 
@@ -183,6 +184,47 @@ def test_a_crawl_whose_seeds_do_not_answer_says_so_and_exits_with_1(web, tmp_pat
     assert done.returncode == 1, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last == "treasure: the crawl stopped: none of the seeds could be fetched."
+
+
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ("repository=postgresql://u:s3cret@127.0.0.1:1/x", "Connection refused"),
+        ("frontier=redis://:s3cret@127.0.0.1:1/0", "Redis does not take our call"),
+    ],
+)
+def test_a_server_that_does_not_answer_yet_is_no_mistake(web, tmp_path, server, message):
+    arguments = ("topic=astronomy", "seeds=http://a.test/", f"web={web}", server)
+    done = crawl(tmp_path, *arguments, check=False)
+    assert done.returncode == 1, done.stderr
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert "s3cret" not in done.stderr
+
+
+def test_a_job_keeps_its_topic(web, tmp_path):
+    run(web, tmp_path, "max_pages=2")
+    done = crawl(
+        tmp_path, "topic=birds", "seeds=http://a.test/", f"web={web}", "job=t", check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "The job t is about 'astronomy', this crawl about 'birds'" in done.stderr
+
+
+def test_a_misspelt_spider_is_no_traceback():
+    line = [sys.executable, "-m", "scrapy", "crawl", "tresure"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "Did you mean 'treasure'? Known: refresh, treasure." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_seeds_that_give_no_page_are_named(web, tmp_path):
+    seeds = "seeds=http://a.test/,http://a.test/no,http://b.test/moon"
+    done = run(web, tmp_path, seeds, "blocked=b.test")
+    assert "The seed http://a.test/no gave no page: HTTP status 404." in done.stderr
+    assert "The seed http://b.test/moon is not fetched: b.test is blocked." in done.stderr
+    assert not rows(tmp_path, "select 1 from pages where host = 'b.test'")
 
 
 def test_a_host_budget_holds_for_links_that_wait_and_after_a_restart(web, tmp_path):
