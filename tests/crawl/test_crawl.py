@@ -7,10 +7,12 @@ import re
 import sqlite3
 import subprocess
 import sys
+import termios
 
 import pytest
 
 from tests.crawl.crawling import ROOT, command, crawl, summary, write_web
+from tests.crawl.sites import Site
 
 STARS = (
     "The telescope shows stars, planets and galaxies. Astronomers measure the orbit of a comet "
@@ -128,10 +130,11 @@ def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
     assert len(rows(tmp_path, "select url from pages")) == 11
 
 
-def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
+def on_a_terminal(line, columns=120):
+    """Run a crawl on a terminal of so many columns; return what it showed."""
     ours, theirs = pty.openpty()
-    arguments = ("topic=astronomy", f"web={web}", "seeds=http://a.test/", "job=seen")
-    with subprocess.Popen(command(tmp_path, *arguments), cwd=ROOT, stderr=theirs) as crawling:
+    termios.tcsetwinsize(theirs, (24, columns))
+    with subprocess.Popen(line, cwd=ROOT, stderr=theirs) as crawling:
         os.close(theirs)
         shown = b""
         # The end of a terminal whose other side is closed is an error.
@@ -140,13 +143,35 @@ def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
                 shown += part
     os.close(ours)
     assert crawling.returncode == 0
-    text = shown.decode().replace("\r\n", "\n")
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
+    arguments = ("topic=astronomy", f"web={web}", "seeds=http://a.test/", "job=seen")
+    text = on_a_terminal(command(tmp_path, *arguments))
     end = text[text.index("Spider closed") :]
     assert "astronomy: " in end
     assert "stopped because the frontier is empty" in end
     assert f"treasure search WORDS --job seen --runs-dir {tmp_path}" in end
     # No line of the log begins behind the live one.
     assert not re.search(r"waiting.*20\d\d-\d\d-\d\d", text.replace("\r", "\n"))
+
+
+def test_the_live_line_fits_a_narrow_terminal(tmp_path):
+    links = [(f"/{number}", "Stars") for number in range(4)]
+    pages = {path: page("Stars", STARS) for path, _ in links}
+    with Site({"/": page("Stars", STARS, *links), **pages}) as site:
+        line = command(
+            tmp_path, "topic=astronomy", f"seeds={site.url}/", "job=narrow",
+            "allowed_networks=127.0.0.0/8", "host_delay_seconds=0.3",
+            f"repository=sqlite:///{tmp_path}/elsewhere.db",
+        )  # fmt: skip
+        text = on_a_terminal(line, columns=30)
+    live = [part for part in re.split(r"[\r\n]", text) if "narrow: " in part]
+    assert live
+    assert all(len(part.removeprefix("\x1b[K")) < 30 for part in live)
+    where = f"--repository sqlite:///{tmp_path}/elsewhere.db --runs-dir {tmp_path}"
+    assert f"treasure ui {where}\n" in text
 
 
 def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
