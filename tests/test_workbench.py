@@ -96,3 +96,10 @@ def test_garbage_is_looked_for_when_there_are_many_new_objects(monkeypatch):
         monkeypatch.setattr(workbench.gc, "get_count", lambda count=count: count)
         workbench.tidy()
     assert looks == [1, 2]
+
+
+def test_a_host_clock_that_cannot_be_made_is_told_before_a_link_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "hosts.clock").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="The host clock"):
+        build(config(tmp_path, topic="astronomy"), ["https://a.example/"])
+    assert not (tmp_path / "runs" / "treasure.db").exists()

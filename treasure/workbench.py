@@ -30,6 +30,7 @@ from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
 from treasure.given import Given, load_given, pages_of
+from treasure.host_clock import FILE, HostClock
 from treasure.pages import Page
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -187,6 +188,9 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
     make_folder(Path(config.runs_dir))
+    if config.host_clock and config.host_delay_seconds and not config.web:
+        # Made before the first request: a link must not fail for want of it.
+        HostClock(Path(config.runs_dir) / FILE).close()
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
