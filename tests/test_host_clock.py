@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treasure.errors import ConfigError
-from treasure.host_clock import BUSY_SECONDS, LONGEST_SECONDS, HostClock
+from treasure.host_clock import BUSY_SECONDS, LONGEST_SECONDS, SLOTS, HostClock
 
 NOW = 1_800_000_000.0
 
@@ -53,6 +53,12 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="TREASURE_RUNS_DIR"):
         HostClock(tmp_path / "file" / "hosts")
+
+
+def test_a_disk_that_fills_up_later_does_no_harm(tmp_path: Path) -> None:
+    HostClock(tmp_path / "hosts").close()
+    # A page of the map without room on the disk would end the process with SIGBUS.
+    assert (tmp_path / "hosts").stat().st_blocks * 512 >= 8 * SLOTS
 
 
 WORKER = """

@@ -82,3 +82,10 @@ def test_where_we_may_not_write_is_said_in_words(tmp_path: Path) -> None:
     for folder in (tmp_path / "file" / "job", tmp_path / "file", Path("/proc/runs/job")):
         with pytest.raises(ConfigError, match="cannot be written: .* TREASURE_RUNS_DIR"):
             make_folder(folder)
+
+
+def test_a_host_clock_that_cannot_be_made_is_told_before_a_link_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "hosts.clock").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="The host clock"):
+        build(config(tmp_path, topic="astronomy"), ["https://a.example/"])
+    assert not (tmp_path / "runs" / "treasure.db").exists()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONFIGURATION_ERROR = "configuration_error"
+UNAVAILABLE = "unavailable"
 
 SCHEDULER = "treasure.scheduler.FrontierScheduler"
 LOG_FORMATTER = "treasure.extensions.log_lines.LogLines"
@@ -122,7 +123,8 @@ def workbench_of(crawler: Crawler) -> Workbench | None:
     try:
         _workbenches[crawler] = _build(crawler)
     except (UserError, UnavailableError) as error:
-        refuse(crawler, error)
+        mistake = isinstance(error, UserError)
+        refuse(crawler, error, CONFIGURATION_ERROR if mistake else UNAVAILABLE)
         _workbenches[crawler] = None
     return _workbenches[crawler]
 
@@ -148,12 +150,12 @@ def _build(crawler: Crawler) -> Workbench:
     return bench
 
 
-def refuse(crawler: Crawler, error: Exception) -> None:
+def refuse(crawler: Crawler, error: Exception, reason: str = CONFIGURATION_ERROR) -> None:
     """Close the spider as soon as it is open, with one line that says why."""
     logger.error("%s", error)
 
     def close() -> None:
-        raise CloseSpider(CONFIGURATION_ERROR)
+        raise CloseSpider(reason)
 
     crawler.signals.connect(close, signal=signals.spider_opened, weak=False)
     crawler.stats.set_value("treasure/error", str(error))

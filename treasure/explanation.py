@@ -22,17 +22,23 @@ def explain(store: Store, job: Mapping[str, Any], url: str, runs: Path) -> dict[
     path = runs / job["job"] / FILE
     found = store.find(address, job["job"])
     page = store.page(found[0]) if found else None
-    if not path.is_file() and page is None:
-        raise JobError(
+    scoreless = (
+        ""
+        if path.is_file()
+        else (
             f"The job {job['job']} recorded no scores: there is no {path}."
             " TREASURE_EXPLAIN was off, or --runs-dir names another folder."
         )
+    )
+    if scoreless and page is None:
+        raise JobError(scoreless)
     return {
         "url": address,
         "job": job["job"],
         "events": [_told(event) for event in history(path, address)],
         "refused_by": _refusal(store, job, address),
         "page": _page(page),
+        "note": scoreless,
     }
 
 

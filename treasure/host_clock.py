@@ -21,6 +21,7 @@ from pathlib import Path
 
 from treasure.errors import ConfigError
 
+FILE = "hosts.clock"
 SLOTS = 1 << 17
 BUSY_SECONDS = 30.0
 """How long a host counts as busy with a download of which we hear nothing more."""
@@ -38,8 +39,8 @@ class HostClock:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             size = SLOTS * _TIME.size
-            if os.fstat(self._file).st_size < size:
-                os.ftruncate(self._file, size)  # sparse: takes room as hosts come
+            # All of it now: a page of the map that finds no room later ends the process (SIGBUS).
+            os.posix_fallocate(self._file, 0, size)
             self._times = mmap.mmap(self._file, size)
         except OSError as error:
             raise ConfigError(

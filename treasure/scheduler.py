@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,6 +105,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self.gates: list[Gate] = []
         self.recorder: Recorder | None = None
         self.stop_reason = ""
+        self.left: int | None = None
+        """Links that still wait when the crawl has ended."""
         self.bench: Workbench | None = None
         self.scoring: TGraphScoringMiddleware | None = None
         self._again: deque[Request] = deque()
@@ -155,6 +158,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         frontier = self.bench.frontier
         for key in list(self._in_flight):
             self._tell(partial(frontier.release, key))
+        with suppress(FrontierUnavailable):
+            self.left = frontier.counts().queued
         if self._outbox:
             logger.warning("The frontier does not answer; pages not acknowledged come again.")
         return deferred_from_coro(self._let_go(self.bench))
@@ -289,7 +294,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._tell(partial(self.bench.frontier.set_delay, host, seconds))
 
     def uncounted(self) -> None:
-        """A taken link does not count towards max_pages: a redirect, or a page that was given."""
+        """A taken link does not count towards max_pages: a redirect, a sitemap, a page given."""
         self._taken -= 1
 
     def stop(self, reason: str) -> None:

@@ -10,6 +10,7 @@ REASONS = {
     "cancelled": "it was cancelled",
     "stopped": "somebody stopped it with `treasure steer stop`",
     "configuration_error": "it could not start; the line above says what to mend",
+    "unavailable": "it could not start: its repository or its frontier does not answer",
     "repository_unavailable": "the repository could not be written for five minutes",
     "frontier_damaged": "the frontier could not be read; the log says why",
     "no_seed_answered": "none of the seeds could be fetched",
@@ -21,7 +22,9 @@ REASONS = {
     "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB allows",
 }
 
-HINDERED = frozenset({"repository_unavailable", "frontier_damaged", "no_seed_answered"})
+HINDERED = frozenset(
+    {"unavailable", "repository_unavailable", "frontier_damaged", "no_seed_answered"}
+)
 """Reasons for which a crawl did not do what it was asked to; it may be worth another try."""
 
 

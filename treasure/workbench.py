@@ -23,11 +23,12 @@ from treasure.ddc.judge import Judge
 from treasure.ddc.language import language_codes
 from treasure.ddc.lexicon import Lexicon
 from treasure.ddc.weighted import WeightedGalaxy
-from treasure.errors import ConfigError, JobError
+from treasure.errors import ConfigError, GraphError, JobError, RepositoryUnavailable
 from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
 from treasure.given import Given, load_given, pages_of
+from treasure.host_clock import FILE, HostClock
 from treasure.pages import Page
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -153,6 +154,9 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
     make_folder(Path(config.runs_dir))
+    if config.host_clock and config.host_delay_seconds and not config.web:
+        # Made before the first request: a link must not fail for want of it.
+        HostClock(Path(config.runs_dir) / FILE).close()
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
@@ -160,7 +164,7 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         logger.warning("%s `treasure doctor` says what to do.", core.SLOW)
     examples, negatives = given_pages(config, topics, web)
     _check_words(topics, examples)
-    store = Store.open(repository_url(config))
+    store = _open_store(repository_url(config))
     try:
         if store.load_state(job, STATE_GROUNDS) is None:
             store.save_state(job, STATE_GROUNDS, grounds(config, topics))
@@ -195,6 +199,16 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         missing=missing,
         given={url_key(given.page.url): given for given in examples},
     )
+
+
+def _open_store(url: str) -> Store:
+    """Open the repository. A server may answer later; a file is as somebody left it."""
+    try:
+        return Store.open(url)
+    except RepositoryUnavailable as error:
+        if not url.startswith("sqlite"):
+            raise
+        raise ConfigError(f"{error}.") from None
 
 
 def topics_of(config: TreasureConfig) -> list[Topic]:
@@ -324,7 +338,13 @@ def _graph(config: TreasureConfig, job: str, topic: Topic, store: Store) -> TGra
     state = store.load_state(job, STATE_GRAPH)
     if state:
         graph = TGraph.from_bytes(state)
-        graph.check_topic(topic)
+        try:
+            graph.check_topic(topic)
+        except GraphError:
+            raise JobError(
+                f"The job {job} is about {graph.topic!r}, this crawl about {topic.name!r}. Give it"
+                " another name with -a job=, or go on with the topic of the job."
+            ) from None
         return graph
     if config.tgraph:
         return TGraph.load(config.tgraph, topic=topic, repository=store)

@@ -206,3 +206,17 @@ def test_strangers_are_not_asked_without_a_contact(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert "must say who runs it" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_a_misspelt_topic_changes_nothing(tmp_path: Path, capsys: Any) -> None:
+    Store.open(f"sqlite:///{tmp_path}/treasure.db").close()
+    assert main(["refresh", "--topic", "astronmy", "--runs-dir", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "Did you mean 'astronomy'?" in told.err
+
+
+def test_nothing_to_index_is_said(tmp_path: Path, capsys: Any) -> None:
+    Store.open(f"sqlite:///{tmp_path}/treasure.db").close()
+    assert main(["refresh", "--finish", "--runs-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "Indexed:   0 pages\n"

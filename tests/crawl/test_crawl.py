@@ -6,10 +6,13 @@ import pty
 import re
 import sqlite3
 import subprocess
+import sys
+import termios
 
 import pytest
 
 from tests.crawl.crawling import ROOT, command, crawl, summary, write_web
+from tests.crawl.sites import Site
 
 STARS = (
     "The telescope shows stars, planets and galaxies. Astronomers measure the orbit of a comet "
@@ -127,10 +130,11 @@ def test_max_pages_is_the_total_of_a_job_that_goes_on(web, tmp_path):
     assert len(rows(tmp_path, "select url from pages")) == 11
 
 
-def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
+def on_a_terminal(line, columns=120):
+    """Run a crawl on a terminal of so many columns; return what it showed."""
     ours, theirs = pty.openpty()
-    arguments = ("topic=astronomy", f"web={web}", "seeds=http://a.test/", "job=seen")
-    with subprocess.Popen(command(tmp_path, *arguments), cwd=ROOT, stderr=theirs) as crawling:
+    termios.tcsetwinsize(theirs, (24, columns))
+    with subprocess.Popen(line, cwd=ROOT, stderr=theirs) as crawling:
         os.close(theirs)
         shown = b""
         # The end of a terminal whose other side is closed is an error.
@@ -139,13 +143,35 @@ def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
                 shown += part
     os.close(ours)
     assert crawling.returncode == 0
-    text = shown.decode().replace("\r\n", "\n")
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_on_a_terminal_a_line_lives_and_people_are_told_the_end(web, tmp_path):
+    arguments = ("topic=astronomy", f"web={web}", "seeds=http://a.test/", "job=seen")
+    text = on_a_terminal(command(tmp_path, *arguments))
     end = text[text.index("Spider closed") :]
     assert "astronomy: " in end
     assert "stopped because the frontier is empty" in end
     assert f"treasure search WORDS --job seen --runs-dir {tmp_path}" in end
     # No line of the log begins behind the live one.
     assert not re.search(r"waiting.*20\d\d-\d\d-\d\d", text.replace("\r", "\n"))
+
+
+def test_the_live_line_fits_a_narrow_terminal(tmp_path):
+    links = [(f"/{number}", "Stars") for number in range(4)]
+    pages = {path: page("Stars", STARS) for path, _ in links}
+    with Site({"/": page("Stars", STARS, *links), **pages}) as site:
+        line = command(
+            tmp_path, "topic=astronomy", f"seeds={site.url}/", "job=narrow",
+            "allowed_networks=127.0.0.0/8", "host_delay_seconds=0.3",
+            f"repository=sqlite:///{tmp_path}/elsewhere.db",
+        )  # fmt: skip
+        text = on_a_terminal(line, columns=30)
+    live = [part for part in re.split(r"[\r\n]", text) if "narrow: " in part]
+    assert live
+    assert all(len(part.removeprefix("\x1b[K")) < 30 for part in live)
+    where = f"--repository sqlite:///{tmp_path}/elsewhere.db --runs-dir {tmp_path}"
+    assert f"treasure ui {where}\n" in text
 
 
 def test_items_of_a_feed_are_the_pages_on_topic(web, tmp_path):
@@ -183,6 +209,47 @@ def test_a_crawl_whose_seeds_do_not_answer_says_so_and_exits_with_1(web, tmp_pat
     assert done.returncode == 1, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last == "treasure: the crawl stopped: none of the seeds could be fetched."
+
+
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ("repository=postgresql://u:s3cret@127.0.0.1:1/x", "Connection refused"),
+        ("frontier=redis://:s3cret@127.0.0.1:1/0", "Redis does not take our call"),
+    ],
+)
+def test_a_server_that_does_not_answer_yet_is_no_mistake(web, tmp_path, server, message):
+    arguments = ("topic=astronomy", "seeds=http://a.test/", f"web={web}", server)
+    done = crawl(tmp_path, *arguments, check=False)
+    assert done.returncode == 1, done.stderr
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert "s3cret" not in done.stderr
+
+
+def test_a_job_keeps_its_topic(web, tmp_path):
+    run(web, tmp_path, "max_pages=2")
+    done = crawl(
+        tmp_path, "topic=birds", "seeds=http://a.test/", f"web={web}", "job=t", check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "The job t is about 'astronomy', this crawl about 'birds'" in done.stderr
+
+
+def test_a_misspelt_spider_is_no_traceback():
+    line = [sys.executable, "-m", "scrapy", "crawl", "tresure"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "Did you mean 'treasure'? Known: refresh, treasure." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_seeds_that_give_no_page_are_named(web, tmp_path):
+    seeds = "seeds=http://a.test/,http://a.test/no,http://b.test/moon"
+    done = run(web, tmp_path, seeds, "blocked=b.test")
+    assert "The seed http://a.test/no gave no page: HTTP status 404." in done.stderr
+    assert "The seed http://b.test/moon is not fetched: b.test is blocked." in done.stderr
+    assert not rows(tmp_path, "select 1 from pages where host = 'b.test'")
 
 
 def test_a_host_budget_holds_for_links_that_wait_and_after_a_restart(web, tmp_path):

@@ -164,6 +164,31 @@ def test_sitemaps_lead_to_pages(polite: tuple[Path, dict[str, Site], Any]) -> No
     assert not rows(runs, "select 1 from pages where url like '%.xml%'")
 
 
+def test_sitemaps_do_not_count_as_pages(tmp_path: Path) -> None:
+    listed = [f"/page/{number}" for number in range(9)]
+    with Site({path: page() for path in listed}) as site:
+        names = "".join(f"<url><loc>{site.url}{path}</loc></url>" for path in listed)
+        site.pages |= {
+            "/": page(*listed),
+            "/robots.txt": f"Sitemap: {site.url}/one.xml\nSitemap: {site.url}/two.xml\n",
+            "/one.xml": f"<urlset>{names}</urlset>",
+            "/two.xml": f"<urlset>{names}</urlset>",
+        }
+        arguments = (*LOCAL, f"seeds={site.url}/", "max_pages=5", "host_delay_seconds=0")
+        told = summary(crawl(tmp_path, *arguments))
+        again = summary(crawl(tmp_path, *arguments))
+    assert {"/one.xml", "/two.xml"} <= set(site.paths)
+    assert (told["pages"], told["stopped"]) == (5, "max_pages")
+    assert (again["pages"], again["stopped"]) == (0, "max_pages")
+
+
+def test_a_page_that_is_tried_again_fails_once(tmp_path: Path) -> None:
+    with Site({"/": page("/broken"), "/broken": (500, {}, b"")}) as site:
+        done = crawl(tmp_path, *LOCAL, f"seeds={site.url}/", "retry_seconds=0")
+        assert site.paths.count("/broken") == 3
+    assert (summary(done)["pages"], summary(done)["failed"]) == (2, 1)
+
+
 def test_noindex_and_nofollow(polite: tuple[Path, dict[str, Site], Any]) -> None:
     runs, sites, _ = polite
     paths = sites["main"].paths

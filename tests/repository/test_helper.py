@@ -80,3 +80,20 @@ def test_an_address_that_does_not_work_is_one_line() -> None:
     assert run.returncode == 1
     assert "s3cret" not in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_is_for_the_crawl_alone(lite: Store) -> None:
+    url = lite.engine.url.render_as_string(hide_password=False)
+    code = (
+        "import os, signal; from treasure.repository.helper import Helper\n"
+        "signal.signal(signal.SIGINT, lambda *_: None)\n"
+        f"helper = Helper({url!r}, 'blocks')\n"
+        "os.killpg(0, signal.SIGINT)  # what a terminal does, here while the helper starts\n"
+        "print(helper.close(60))"
+    )
+    fill(lite, 0, 10)
+    crawl = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, start_new_session=True
+    )
+    assert (crawl.stdout, crawl.stderr) == ("True\n", "")
+    assert waiting(lite) == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+from treasure.repository.jobs import running
 from treasure.repository.store import Store
 
 
@@ -74,3 +77,14 @@ def test_tgraphs_have_versions(store: Store) -> None:
     assert first.payload == b"one"
     assert store.load_tgraph("g", 7) is None
     assert [row[:2] for row in store.tgraphs()] == [("g", 2), ("g", 1)]
+
+
+def test_a_process_that_was_killed_does_not_run_once_its_job_ended() -> None:
+    now = time.time()
+    statuses = {
+        "killed": (now - 10, {"pages": 1}),
+        "ended": (now - 1, {"pages": 2, "stopped": "finished"}),
+        "of the fleet": (now - 0.5, {"pages": 3}),
+    }
+    assert set(running(statuses)) == {"killed", "of the fleet"}
+    assert set(running(statuses, ended=now - 1)) == {"of the fleet"}

@@ -122,6 +122,16 @@ def test_phone_width_needs_no_sideways_scrolling(browser, served, path):
     context.close()
 
 
+def test_at_phone_width_words_of_a_table_stay_whole(browser, served):
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    tab = context.new_page()
+    tab.goto(f"{served}/crawls")
+    tab.wait_for_selector("td .badge")
+    cells = tab.locator("tbody tr").first.locator("td")
+    assert all(cell.bounding_box()["height"] < 80 for cell in cells.all())
+    context.close()
+
+
 @pytest.mark.parametrize(
     "path",
     [

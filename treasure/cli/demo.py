@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -112,13 +113,13 @@ def _show(
     print(f"Repository:     {focused.repository}")
     print(f"Harvest curve:  {' and '.join(map(str, files))}")
     print(f"All of it took {seconds:.0f} seconds.")
-    database = f"sqlite:///{focused.repository}"
+    where = f"--runs-dir {shlex.quote(str(focused.repository.parent))}"
     print("\nWhat to type next")
     if shutil.which("treasure") is None:
         print(f"  . {os.path.relpath(sys.prefix)}/bin/activate")
     print(
-        f"  treasure search --repository {database} '{topic.name}'\n"
-        f"  treasure ui --repository {database}\n"
+        f"  treasure search {where} '{topic.name}'\n"
+        f"  treasure ui {where}\n"
         f"  scrapy crawl treasure -a topic={topic.ddc} -a seeds=seeds.txt -a max_pages=500"
         " -a contact=you@example.org"
     )

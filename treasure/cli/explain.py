@@ -51,6 +51,8 @@ def _show(told: dict[str, Any], all_features: bool) -> None:
         print(f"refused by the rule {told['refused_by']!r}: it is never queued.")
     if (page := told["page"]) is not None:
         print(_fetched(page))
+    if told["note"]:
+        print(told["note"])
     if not told["events"] and not told["page"] and not told["refused_by"]:
         print("No page of this job links there, as far as the crawl has come.")
 

@@ -135,13 +135,17 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     settings = {"LOG_LEVEL": "WARNING"} | assignments.read(args.settings)
     if args.topic:
         settings["TREASURE_TOPIC"] = args.topic
-    TreasureConfig.read(settings)
+    config = TreasureConfig.read(settings)
+    if config.topic:
+        from treasure.workbench import topics_of
+
+        topics_of(config)  # before anything is done
     return settings
 
 
 def _told(report: dict[str, Any]) -> str:
     lines = []
-    if report.get("finished"):
+    if report.get("finished") or list(report) == ["finished"]:
         lines.append(f"Indexed:   {report['finished']:,} pages")
     for job, done in report.get("rejudged", {}).items():
         lines.append(

@@ -53,7 +53,7 @@ def detail(store: Store, name: str) -> dict[str, Any]:
 
     job = where.job_of(store, name)
     workers = store.statuses(job["job"])
-    live = running(workers)
+    live = running(workers, job["stopped"])
     latest = max(workers.values(), key=lambda pair: pair[0], default=(0.0, {}))
     answer: dict[str, Any] = {
         "job": job["job"],
@@ -64,7 +64,9 @@ def detail(store: Store, name: str) -> dict[str, Any]:
         "because": latest[1].get("because", ""),
         "last_sign_of_life": latest[0],
         "workers": live or ({latest[1].get("worker", ""): latest[1]} if latest[1] else {}),
+        "waiting": latest[1].get("queued", 0),
         "stored": store.count(job["job"]),
+        "redirects": store.count_free(job["job"]),
         "stored_on_topic": store.count(job["job"], on_topic=True),
     }
     return answer
@@ -86,13 +88,13 @@ def _text(answer: dict[str, Any]) -> str:
 
 
 def _line(job: dict[str, Any]) -> str:
-    harvest = job["stored_on_topic"] / job["stored"] if job["stored"] else 0.0
-    waiting = sum(status.get("queued", 0) for status in list(job["workers"].values())[:1])
+    pages = job["stored"] - job["redirects"]
+    harvest = job["stored_on_topic"] / pages if pages else 0.0
     rate = sum(status.get("pages_per_second", 0.0) for status in job["workers"].values())
     pace = f"  {rate:.1f}/s" if job["state"] == "running" else ""
     return (
-        f"{job['job']}  {job['state']}  {job['stored']:,} pages{pace}"
-        f"  {job['stored_on_topic']:,} on topic  harvest {harvest:.0%}  {waiting:,} waiting"
+        f"{job['job']}  {job['state']}  {pages:,} pages{pace}"
+        f"  {job['stored_on_topic']:,} on topic  harvest {harvest:.0%}  {job['waiting']:,} waiting"
     )
 
 

@@ -43,12 +43,13 @@ def run(args: argparse.Namespace) -> int:
 
     store = where.open_store(args)
     try:
-        job = where.job_of(store, args.job)["job"]
+        row = where.job_of(store, args.job)
+        job = row["job"]
         if args.order == "log":
             _show(store.orders_since(job), args.json)
             return 0
         payload = payload_of(args.order, args.arguments)
-        alive = bool(running(store.statuses(job)))
+        alive = bool(running(store.statuses(job), row["stopped"]))
         if not alive and args.order in NEEDS_CRAWL:
             raise OrderError(f"The job {job} does not run, so there is nothing to {args.order}.")
         number = store.order(job, args.order, payload, args.author or _login())

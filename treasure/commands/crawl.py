@@ -11,8 +11,10 @@ import sys
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
 
 from treasure.addon import CONFIGURATION_ERROR
+from treasure.errors import did_you_mean
 from treasure.stopping import HINDERED, in_words
 
 
@@ -25,16 +27,25 @@ class Command(ScrapyCrawl):
         if self._ran is None:
             return
         reason = self._ran.stats.get_value("finish_reason", "")
+        if reason != CONFIGURATION_ERROR and reason not in HINDERED:
+            return
+        self.exitcode = 2 if reason == CONFIGURATION_ERROR else 1
+        error = self._ran.stats.get_value("treasure/error")
         # Once more, where nobody has to look for it among Scrapy's own lines.
-        if reason == CONFIGURATION_ERROR:
-            self.exitcode = 2
-            print(f"treasure: {self._ran.stats.get_value('treasure/error')}", file=sys.stderr)
-        elif reason in HINDERED:
-            self.exitcode = 1
-            print(f"treasure: the crawl stopped: {in_words(reason)}.", file=sys.stderr)
+        told = error or f"the crawl stopped: {in_words(reason)}."
+        print(f"treasure: {told}", file=sys.stderr)
 
     _ran: Crawler | None = None
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
-        self._ran = super()._create_crawler(spidercls)
+        try:
+            self._ran = super()._create_crawler(spidercls)
+        except KeyError:
+            assert self.crawler_process is not None
+            known = sorted(self.crawler_process.spider_loader.list())
+            raise UsageError(
+                f"There is no spider {spidercls!r}.{did_you_mean(str(spidercls), known)}"
+                f" Known: {', '.join(known)}.",
+                print_help=False,
+            ) from None
         return self._ran

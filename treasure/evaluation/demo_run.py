@@ -140,7 +140,11 @@ def crawl(
     }
     command = crawl_command(arguments, "-s", f"LOG_FILE={log}")
     code = subprocess.run(
-        command, env=crawl_environment(), stdout=subprocess.DEVNULL, check=False
+        command,
+        env=crawl_environment(),
+        stdout=subprocess.DEVNULL,
+        check=False,
+        start_new_session=True,  # Ctrl-C is for the demo, which ends the crawl
     ).returncode
     summary = _summary(log)
     if code or summary is None:

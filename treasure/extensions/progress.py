@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shlex
 import sys
 import time
@@ -89,7 +90,9 @@ class ProgressExtension:
             scheduler.stop("max_minutes")
             scheduler.wake()
         if self._terminal:
-            sys.stderr.write(f"{ERASE}{bench.job}: {self.figures().line()}")
+            # A line that wraps could not be erased.
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+            sys.stderr.write(ERASE + f"{bench.job}: {self.figures().line()}"[: width - 1])
             sys.stderr.flush()
 
     def _closed(self, reason: str) -> None:
@@ -113,18 +116,26 @@ class ProgressExtension:
         }
         self.crawler.stats.set_value("treasure/stopped_because", because)
         logging.getLogger(SUMMARY_LOG).info("%s", json.dumps(summary))
-        elsewhere = bench.config.runs_dir != TreasureConfig().runs_dir
-        where = f"--runs-dir {shlex.quote(bench.config.runs_dir)}" if elsewhere else ""
+        where = self._where(bench.config)
         self._told = (
             f"\n{summary['topic']}: {pages:,} pages, {done['on_topic']:,} on topic"
             f" ({done['on_topic'] / max(pages, 1):.0%}), {done['failed']:,} failed\n"
             f"stopped because {because}\n"
             f"  repository   {hide_passwords(repository_url(bench.config))}\n"
-            f"  search       treasure search WORDS --job {bench.job} {where}\n"
-            f"  explain      treasure explain URL --job {bench.job} {where}\n"
-            f"  look at it   treasure ui {where}\n"
+            f"  search       treasure search WORDS --job {bench.job}{where}\n"
+            f"  explain      treasure explain URL --job {bench.job}{where}\n"
+            f"  look at it   treasure ui{where}\n"
             f"  go on        the same command with -a job={bench.job}\n"
         )
+
+    def _where(self, config: TreasureConfig) -> str:
+        """Return the options with which other commands find this crawl."""
+        usual, where = TreasureConfig(), ""
+        if config.repository != usual.repository:
+            where += f" --repository {shlex.quote(hide_passwords(config.repository))}"
+        if config.runs_dir != usual.runs_dir:
+            where += f" --runs-dir {shlex.quote(config.runs_dir)}"
+        return where
 
     def _stopped(self) -> None:
         """Leave the terminal to people, after all that Scrapy has to say."""

@@ -214,7 +214,11 @@ class StatusExtension:
 
     def _last_counts(self) -> dict[str, int]:
         pages, total = self._pages()
-        return pages | {"pages": total, "leased": 0}
+        counts = pages | {"pages": total, "leased": 0}
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FrontierScheduler) and scheduler.left is not None:
+            counts["queued"] = scheduler.left
+        return counts
 
     def _pages(self) -> tuple[dict[str, int], int]:
         """Return what became of the pages, redirects besides, and how many they are without."""

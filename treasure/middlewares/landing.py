@@ -56,6 +56,6 @@ class LandingMiddleware:
     def _record(self, request: Request, url: str, status: int, failure: str) -> None:
         if self.ours or workbench_of(self.crawler) is None:
             return
-        self.crawler.stats.inc_value("treasure/pages/failed")
         draft = Draft(request.meta.get(LEASE), time.time(), url, status, failure=failure)
-        writer_of(self.crawler).add(draft, None)
+        if writer_of(self.crawler).add(draft, None):
+            self.crawler.stats.inc_value("treasure/pages/failed")

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from treasure.addon import workbench_of
-from treasure.host_clock import HostClock
+from treasure.host_clock import FILE, HostClock
 from treasure.items import LEASE
 from treasure.politeness import Manners
 from treasure.scheduler import FrontierScheduler, GivenBack
@@ -53,7 +53,7 @@ def manners_of(crawler: Crawler) -> Manners:
         assert isinstance(scheduler, FrontierScheduler)
         config, clock = bench.config, None
         if config.host_clock and config.host_delay_seconds and not config.web:
-            clock = HostClock(Path(config.runs_dir) / "hosts.clock")
+            clock = HostClock(Path(config.runs_dir) / FILE)
         manners = _manners[crawler] = Manners(
             scheduler,
             delay=config.host_delay_seconds,

@@ -39,9 +39,9 @@ class DdcFilterPipeline:
         draft = item.draft
         writer = writer_of(self.crawler)
         if draft.page is None:
-            kind = "failed" if draft.failure else "redirected"
-            stats.inc_value(f"treasure/pages/{kind}")
-            writer.add(draft, None)
+            if writer.add(draft, None):
+                kind = "failed" if draft.failure else "redirected"
+                stats.inc_value(f"treasure/pages/{kind}")
             raise DropItem(draft.failure or "redirect", log_level="DEBUG")
         verdict = bench.crawl.judge.verdict(draft.page)
         if not verdict.on_topic:

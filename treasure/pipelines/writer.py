@@ -61,6 +61,7 @@ class RepositoryWriter:
     def __init__(self, crawler: Crawler, bench: Workbench) -> None:
         self.crawler = crawler
         self.bench = bench
+        self._seeds = frozenset(bench.seeds)
         self._waiting: list[PageRecord] = []
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -79,8 +80,11 @@ class RepositoryWriter:
     def taken(self, now: float) -> None:
         """Nothing to note: what counts here is what arrives."""
 
-    def add(self, draft: Draft, verdict: Verdict | None) -> None:
-        """Write the page with the next batch, or queue its link again when it may yet succeed."""
+    def add(self, draft: Draft, verdict: Verdict | None) -> bool:
+        """Write the page with the next batch, or queue its link again when it may yet succeed.
+
+        Return whether this was its last try.
+        """
         lease = draft.lease
         scheduler = self.crawler.engine.scheduler
         if (
@@ -89,7 +93,7 @@ class RepositoryWriter:
             and self._network_gone(draft, lease)
         ):
             scheduler.give_back(lease, 1.0)
-            return
+            return False
         if (
             lease is not None
             and draft.page is None
@@ -100,13 +104,17 @@ class RepositoryWriter:
             self.crawler.stats.inc_value("treasure/retries")
             first = self.bench.config.retry_seconds
             scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease), first))
-            return
+            return False
         self._waiting.append(self._record(draft, verdict))
         self._start_soon()
         if lease is not None and draft.failure:
-            changed = self.bench.crawl.failed(lease.entry.meta.get(ORIGIN, lease.entry.url))
+            link = lease.entry.meta.get(ORIGIN, lease.entry.url)
+            if link in self._seeds:
+                logger.warning("The seed %s gave no page: %s.", link, draft.failure.rstrip("."))
+            changed = self.bench.crawl.failed(link)
             if isinstance(scheduler, FrontierScheduler):
                 scheduler.rescore(changed)
+        return True
 
     def _start_soon(self) -> None:
         """Write now when a batch is full, else when its time has come."""
@@ -147,9 +155,10 @@ class RepositoryWriter:
         """Record a page that our own code (or a project's) stumbled over, so that it ends."""
         lease = response.meta.get(LEASE) if response is not None else None
         if response is not None and lease is not None:
-            self.crawler.stats.inc_value("treasure/pages/failed")
             error = f"internal error: {type(failure.value).__name__}"
-            self.add(Draft(lease, time.time(), response.url, response.status, failure=error), None)
+            draft = Draft(lease, time.time(), response.url, response.status, failure=error)
+            if self.add(draft, None):
+                self.crawler.stats.inc_value("treasure/pages/failed")
 
     def _start(self) -> None:
         if self._timer is not None:

@@ -9,7 +9,6 @@ ends when that is closed (also by a crawl that died) and the queue is empty.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +35,7 @@ class Helper:
             stdout=subprocess.DEVNULL,
             env=environment,
             text=True,
+            start_new_session=True,  # Ctrl-C is for the crawl; we end after it
         )
         assert self._process.stdin is not None
         self._process.stdin.write(url + "\n")
@@ -57,7 +57,6 @@ class Helper:
 def main(method: str) -> int:
     """Finish pages until standard input is closed and nothing is left."""
     os.nice(10)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl; we end after it
     try:
         store = Store.open(sys.stdin.readline().strip())
     except TreasureError as error:

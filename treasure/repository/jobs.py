@@ -17,6 +17,8 @@ from treasure.repository.models import events, jobs, orders, states, statuses, t
 
 ALIVE_SECONDS = 15.0
 """A process that gave no sign of life for this long does not run."""
+SILENT_SECONDS = 3.0
+"""A process of a fleet may be silent for this long when another one ends the job."""
 
 
 class Order(NamedTuple):
@@ -54,13 +56,18 @@ class StoredGraph(NamedTuple):
     journal: list[Any]
 
 
-def running(statuses: Mapping[str, tuple[float, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return the status of each process that runs: it said so lately, and not that it stopped."""
-    now = time.time()
+def running(
+    statuses: Mapping[str, tuple[float, dict[str, Any]]], ended: float | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the status of each process that runs: it said so lately, and not that it stopped.
+
+    One that was killed says nothing; it does not run either when its job *ended* without it.
+    """
+    since = max(time.time() - ALIVE_SECONDS, (ended or 0.0) - SILENT_SECONDS)
     return {
         worker: status
         for worker, (then, status) in statuses.items()
-        if now - then < ALIVE_SECONDS and "stopped" not in status
+        if then > since and "stopped" not in status
     }
 
 

@@ -76,8 +76,12 @@ class TreasureSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the seeds."""
+        bench = workbench_of(self.crawler)
         for seed in self.seeds:
-            yield Request(seed, dont_filter=True)
+            if bench is not None and (rule := bench.admission.blocked(seed)):
+                self.logger.warning("The seed %s is not fetched: %s is blocked.", seed, rule)
+            else:
+                yield Request(seed, dont_filter=True)
 
     async def parse_page(self, response: Response) -> AsyncIterator[Any]:
         """Read a response: its links first, so that they are queued before the page is done."""
@@ -166,6 +170,7 @@ class TreasureSpider(Spider):
         limit = self._bench().config.sitemap_max_links
         # In a thread: 10,000 links take 0.1 s.
         found = await asyncio.to_thread(read_sitemap, response.body, max_links=limit)
+        self._scheduler.uncounted()
         self.crawler.stats.inc_value("treasure/sitemaps/read")
         self.crawler.stats.inc_value("treasure/sitemaps/links", len(found.pages))
         urls = [listed.url for listed in found.pages]

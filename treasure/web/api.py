@@ -124,9 +124,10 @@ def jobs(store: Repository) -> list[dict[str, Any]]:
 @router.get("/jobs/{job}", summary="One crawl, live")
 def job(store: Repository, memory: Memory, job: Job) -> dict[str, Any]:
     """Return what is known of a job now."""
+    row = known_job(store, job)
     return (
-        known_job(store, job)
-        | queries.live(store, job)
+        row
+        | queries.live(store, row)
         | memory.ask(("makeup", job), lambda: queries.makeup(store, job))
         | {
             name: memory.ask((name, job), partial(query, store, job))

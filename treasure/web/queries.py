@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Integer, case, cast, func, select
@@ -16,14 +17,15 @@ MAX_STEPS = 50
 
 def jobs(store: Store) -> list[dict[str, Any]]:
     """Return all jobs, latest first, each with its workers' figures added up."""
-    return [job | live(store, job["job"]) for job in store.jobs()]
+    return [job | live(store, job) for job in store.jobs()]
 
 
-def live(store: Store, job: str) -> dict[str, Any]:
-    """Return what the workers of *job* last said."""
-    statuses = store.statuses(job)
+def live(store: Store, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the workers of *job*, a row of ``store.jobs()``, last said."""
+    statuses = store.statuses(job["job"])
     workers = [status | {"at": then} for then, status in statuses.values()]
-    at_work = running(statuses).values()
+    at_work = running(statuses, job["stopped"]).values()
+    latest = max(workers, key=lambda worker: worker["at"], default={})
     totals = {
         name: sum(worker.get(name) or 0 for worker in workers)
         for name in ("pages", "on_topic", "off_topic", "failed", "retries", "bytes")
@@ -33,7 +35,7 @@ def live(store: Store, job: str) -> dict[str, Any]:
         "running": bool(at_work),
         "paused": bool(at_work) and all(worker.get("paused") for worker in at_work),
         "pages_per_second": speed,
-        "queued": max((worker.get("queued") or 0 for worker in workers), default=0),
+        "queued": latest.get("queued") or 0,
         "workers": workers,
     }
 

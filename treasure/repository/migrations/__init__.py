@@ -61,8 +61,9 @@ def _apply(connection: Connection, current: str, missing: list[str]) -> None:
     from alembic.runtime.migration import MigrationContext
 
     op = Operations(MigrationContext.configure(connection))
+    new = not current
     for step in missing:
-        if current:
+        if not new:
             logger.info("Migrating the repository from version %s to %s.", current, step)
         import_module(STEPS[step]).upgrade(op)
         current = step

@@ -17,7 +17,7 @@ function nice(most) {
 export function lines(series, { label, xLabel = "", yLabel = "", format = number, top: highest = 0 } = {}) {
   const points = series.flatMap((one) => one.points);
   const right = nice(Math.max(1, ...points.map(([x]) => x)));
-  const top = highest || nice(Math.max(...points.map(([, y]) => y), 1e-9));
+  const top = highest || nice(Math.max(...points.map(([, y]) => y), 0));
   const x = (value) => LEFT + (value / right) * (WIDTH - LEFT - 8);
   const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - 12);
   const parts = [];
