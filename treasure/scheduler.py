@@ -25,6 +25,7 @@ from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 
+from treasure import interpreter
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, TreasureError
@@ -161,6 +162,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self.bench = workbench_of(self.crawler)
         if self.bench is None:
             return
+        # A worker of a fleet may wait long for its first link: not with Python's own settings.
+        interpreter.tune()
         self.scoring = self.crawler.get_spider_middleware(TGraphScoringMiddleware)
         counts = self.bench.frontier.counts()
         store, job = self.bench.store, self.bench.job

@@ -93,7 +93,6 @@ class Workbench:
 
         Not for an archive: its pages come in the same order every time, and so must its verdicts.
         """
-        interpreter.tune()
         if not self.config.web:
             self.crawl.judge.work_beside()
 
