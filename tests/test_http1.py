@@ -76,6 +76,14 @@ async def fetched(connection, method="GET", asked=ASKED):
     return head, body
 
 
+async def used_once(connect):
+    """Return a pool, and the connection in it that has brought one answer."""
+    pool, connection = Pool(), await connect()
+    await fetched(connection)
+    pool.give("place", connection)
+    return pool, connection
+
+
 def fetch(answer, end=STAYS, method="GET", at_once=True):
     """Return head, body, and whether the connection can be used again."""
 
@@ -255,10 +263,7 @@ def test_what_came_while_nobody_read_is_not_the_next_answer():
     long = b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 600_000 + b"\r\nContent-Length: 5\r\n\r\nhello"
 
     async def script(connect):
-        pool = Pool()
-        connection = await connect()
-        await fetched(connection)
-        pool.give("place", connection)
+        pool, connection = await used_once(connect)
         assert connection._paused == (pool.take("place") is None)
 
     talk((long + HELLO, STAYS), script=script)
@@ -267,10 +272,7 @@ def test_what_came_while_nobody_read_is_not_the_next_answer():
 @pytest.mark.parametrize("late", [b" and more", b"HTTP/1.1 408 Too late\r\n\r\n", b""])
 def test_what_came_while_the_event_loop_was_busy_is_not_the_next_answer(late):
     async def script(connect):
-        pool = Pool()
-        connection = await connect()
-        await fetched(connection)
-        pool.give("place", connection)
+        pool, connection = await used_once(connect)
         assert connection.alive
         await asyncio.to_thread(more.wait, 10)
         time.sleep(0.1)  # what the server sends now is here before anybody is told
@@ -301,10 +303,7 @@ def test_what_came_while_the_event_loop_was_busy_is_not_the_next_answer(late):
 
 def test_an_old_connection_is_not_used_again(monkeypatch):
     async def script(connect):
-        pool = Pool()
-        connection = await connect()
-        await fetched(connection)
-        pool.give("place", connection)
+        pool, connection = await used_once(connect)
         connection.idle_since -= http1.IDLE_SECONDS
         assert pool.take("place") is None
         assert not connection.alive
@@ -389,10 +388,7 @@ def test_idle_connections_are_few_and_not_old(monkeypatch):
 
 def test_closing_the_pool_closes_connections():
     async def script(connect):
-        pool = Pool()
-        connection = await connect()
-        await fetched(connection)
-        pool.give("place", connection)
+        pool, connection = await used_once(connect)
         pool.close()
         assert pool.take("place") is None
         assert not connection.alive

@@ -22,14 +22,12 @@ def explain(store: Store, job: Mapping[str, Any], url: str, runs: Path) -> dict[
     path = runs / job["job"] / FILE
     found = store.find(address, job["job"])
     page = store.page(found[0]) if found else None
-    scoreless = (
-        ""
-        if path.is_file()
-        else (
+    scoreless = ""
+    if not path.is_file():
+        scoreless = (
             f"The job {job['job']} recorded no scores: there is no {path}."
             " TREASURE_EXPLAIN was off, or --runs-dir names another folder."
         )
-    )
     if scoreless and page is None:
         raise JobError(scoreless)
     return {

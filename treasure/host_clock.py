@@ -21,7 +21,6 @@ from pathlib import Path
 
 from treasure.errors import ConfigError
 
-FILE = "hosts.clock"
 SLOTS = 1 << 17
 BUSY_SECONDS = 30.0
 """How long a host counts as busy with a download of which we hear nothing more."""

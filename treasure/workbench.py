@@ -28,7 +28,7 @@ from treasure.evaluation.virtual_web import VirtualWeb
 from treasure.frontier import open_frontier
 from treasure.frontier.base import Frontier
 from treasure.given import Given, load_given, pages_of
-from treasure.host_clock import FILE, HostClock
+from treasure.host_clock import HostClock
 from treasure.pages import Page
 from treasure.repository.rejudge import STATE_GROUNDS, grounds
 from treasure.repository.store import Store
@@ -153,9 +153,8 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     AddressPolicy(config.allowed_networks)
     job = job_name(config, topics)
     make_folder(Path(config.runs_dir))
-    if config.host_clock and config.host_delay_seconds and not config.web:
-        # Made before the first request: a link must not fail for want of it.
-        HostClock(Path(config.runs_dir) / FILE).close()
+    if (clock := open_host_clock(config)) is not None:
+        clock.close()  # made before the first request: a link must not fail for want of it
     web = VirtualWeb.open(config.web) if config.web else None
     if web is not None and web.damaged_bytes:
         logger.warning("%d bytes of %s could not be read.", web.damaged_bytes, web.path)
@@ -198,6 +197,13 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
         missing=missing,
         given={url_key(given.page.url): given for given in examples},
     )
+
+
+def open_host_clock(config: TreasureConfig) -> HostClock | None:
+    """Open the clock that all jobs of this machine share, where they are to keep to it."""
+    if config.host_clock and config.host_delay_seconds and not config.web:
+        return HostClock(Path(config.runs_dir) / "hosts.clock")
+    return None
 
 
 def _open_store(url: str) -> Store:

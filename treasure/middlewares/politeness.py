@@ -10,18 +10,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
 from treasure.addon import workbench_of
-from treasure.host_clock import FILE, HostClock
 from treasure.items import LEASE
 from treasure.politeness import Manners
 from treasure.scheduler import FrontierScheduler, GivenBack
 from treasure.urls import host_of
+from treasure.workbench import open_host_clock
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -51,16 +50,14 @@ def manners_of(crawler: Crawler) -> Manners:
         bench, scheduler = workbench_of(crawler), crawler.engine.scheduler
         assert bench is not None
         assert isinstance(scheduler, FrontierScheduler)
-        config, clock = bench.config, None
-        if config.host_clock and config.host_delay_seconds and not config.web:
-            clock = HostClock(Path(config.runs_dir) / FILE)
+        config = bench.config
         manners = _manners[crawler] = Manners(
             scheduler,
             delay=config.host_delay_seconds,
             alone=config.host_concurrency == 1,
             max_hold=config.retry_after_max_seconds,
             time=steady_time(),
-            clock=clock,
+            clock=open_host_clock(config),
         )
         crawler.signals.connect(manners.close, signal=signals.spider_closed, weak=False)
     return manners

@@ -58,8 +58,7 @@ class TGraphScoringMiddleware:
         bench = workbench_of(self.crawler)
         assert bench is not None
         links = bench.admission.admit(batch.page, batch.links, batch.lease)
-        if not batch.listing:
-            bench.crawl.judge.verdict(batch.page)  # which remembers it
+        self._judge(batch)
         await self._breath.take()
         if batch.listing:
             return bench.crawl.listed(batch.page, links)
