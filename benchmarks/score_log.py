@@ -47,7 +47,7 @@ def main() -> None:
             page = read_page(url, body)
             decision = crawl.arrived(url, page, page.links)
             analysed = time.process_time()
-            keys = [url_key(link.url) for link in decision.links]
+            keys = [link.key for link in decision.links]
             measured = crawl.strategy.measured()
             log.scored(page, page.links, decision, keys, measured, time.time())
             if decision.links:

@@ -16,7 +16,7 @@ from treasure.errors import ConfigError
 from treasure.frontier.base import Entry, Lease
 from treasure.pages import EMPTY, Link, Page
 from treasure.traps import TrapGuard
-from treasure.urls import canonical
+from treasure.urls import canonical, url_key
 
 E = "http://example.org"
 
@@ -30,7 +30,7 @@ def lease(url: str = f"{E}/", depth: int = 0) -> Lease:
 
 
 def links(*urls: str, nofollow: bool = False) -> list[Link]:
-    return [Link(url, EMPTY, "", 0, "", nofollow) for url in urls]
+    return [Link(url, EMPTY, "", 0, "", nofollow, url_key(url)) for url in urls]
 
 
 def admitted(admission: Admission, *urls: str, depth: int = 0) -> list[str]:

@@ -20,7 +20,7 @@ def pages_until_the_chain_ends(admission: Admission, changing: int, most: int = 
         url = f"http://host.test/cal/x/{number}"
         terms = said(*range(10_000 + number * changing, 10_000 + (number + 1) * changing))
         page = Page(url, "", EMPTY, "", terms, [], [], [])
-        link = Link(f"http://host.test/cal/x/{number + 1}", EMPTY, "next", 0, "")
+        link = Link(f"http://host.test/cal/x/{number + 1}", EMPTY, "next", 0, "", False, number)
         if not admission.admit(page, [link], Lease(1, Entry(url, 0.5, 0), 0.5, 0.0, False, 0)):
             return number
     return most

@@ -73,7 +73,7 @@ def test_a_link_that_leads_nowhere_is_news_for_those_that_wait() -> None:
     album = page("Album", "The owl and its nest. " + " ".join(f"[{n}|owl]" for n in names))
     before = dict(
         zip(
-            [url_key(link.url) for link in album.links],
+            [link.key for link in album.links],
             crawl.arrived(album.url, album, album.links).scores,
             strict=True,
         )

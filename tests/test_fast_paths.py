@@ -31,7 +31,6 @@ from treasure.strategies.base import Arrival, Brief
 from treasure.strategies.treasure import Treasure
 from treasure.text import Vocabulary
 from treasure.topics import Topic
-from treasure.urls import url_key
 
 SHARED = Path(os.environ.get("TREASURE_SHARED", Path(__file__).parents[2] / "shared"))
 WEB = SHARED / "webs" / "schools" / "web.warc.gz"
@@ -90,7 +89,7 @@ def test_scores_of_a_batch_are_those_of_one_link_each():
         strategy.score(arrival, page.links)
         column = strategy.evidence.column
         for link in page.links:
-            row = strategy.evidence.row(url_key(link.url))
+            row = strategy.evidence.row(link.key)
             if row is not None:
                 assert strategy.explain(link.url)["score"] == column["score"][row]
 

@@ -220,7 +220,7 @@ class _Reading:
             terms=terms,
             headings=headings,
             blocks=Blocks(walked, table),
-            links=counted_links(walk.links, at, Link, Span, nofollow),
+            links=counted_links(walk.links, at, Link, Span, nofollow, urls.url_key),
             block_texts=BlockTexts(text, walk.begins, walked),
             language=self.language,
             canonical=self.canonical,

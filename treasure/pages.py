@@ -69,7 +69,9 @@ class Link(NamedTuple):
     anchor_text: str
     block: int
     tag_path: str
-    nofollow: bool = False
+    nofollow: bool
+    key: int
+    """That of its URL (``urls.url_key``): every part of a crawl knows links by it."""
 
 
 Part = TypeVar("Part")

@@ -247,7 +247,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.scoring is not None
         decision = await self.scoring.score(batch)
         links, scores, fresh = decision.links, decision.scores, decision.fresh
-        keys = [url_key(link.url) for link in links]
+        keys = [link.key for link in links]
         if self.recorder is not None:
             told = self.recorder.scored(batch, decision, keys)
             decision = replace(decision, explanation=told)

@@ -125,9 +125,7 @@ class ScoreLog:
         if len(links) < len(offered):
             admitted = {link.url for link in links}
             opened.refused += [
-                (place, url_key(link.url), link.nofollow)
-                for link in offered
-                if link.url not in admitted
+                (place, link.key, link.nofollow) for link in offered if link.url not in admitted
             ]
         if measured is not None:
             opened.measured.append(measured)

@@ -22,7 +22,7 @@ from lxml import etree
 
 from treasure.pages import EMPTY, Block, Link, Page, Span
 from treasure.text import VOCABULARY, words
-from treasure.urls import canonical
+from treasure.urls import canonical, url_key
 
 MAX_BYTES = 50_000_000
 """Unpacked size at which we stop reading; the protocol's own limit."""
@@ -84,7 +84,7 @@ def listing(url: str, links: Sequence[str]) -> Page:
         all_words += spelled
         blocks.append(Block("item", span, -1, False, span))
         texts.append(" ".join(spelled))
-        found.append(Link(link, span, texts[-1], index, "sitemap"))
+        found.append(Link(link, span, texts[-1], index, "sitemap", False, url_key(link)))
     terms = np.array([VOCABULARY[word] for word in all_words], dtype=np.int32)
     return Page(url, "", EMPTY, " ".join(all_words), terms, (), blocks, found, texts)
 

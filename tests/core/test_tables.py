@@ -67,10 +67,11 @@ def test_links_of_a_walk_are_those_that_are_made_one_by_one(words, rows, nofollo
     at = words.tolist()
     walked = [("u", *places, "shown", 7, "p>a", own) for places, own in rows]
     links = [
-        Link("u", Span(at[first], at[last]), "shown", 7, "p>a", own or nofollow)
+        Link("u", Span(at[first], at[last]), "shown", 7, "p>a", own or nofollow, 1)
         for (first, last), own in rows
     ]
     for tables in both("tables"):
-        found = tables.counted_links(walked, words.astype(np.int32), Link, Span, nofollow)
+        given = walked, words.astype(np.int32), Link, Span, nofollow
+        found = tables.counted_links(*given, {"u": 1}.__getitem__)
         assert found == links
         assert all(type(link) is Link and type(link.anchor) is Span for link in found)

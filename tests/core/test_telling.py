@@ -18,7 +18,7 @@ BLOCKS = st.lists(
 
 @given(BLOCKS, st.lists(st.tuples(SPANS, st.integers(0, 7)), max_size=12), st.integers(0, 20))
 def test_lists_of_links_are_left_out_where_enough_is_told_without_them(blocks, anchors, least):
-    links = [Link("u", span, "", at % len(blocks), "") for span, at in anchors]
+    links = [Link("u", span, "", at % len(blocks), "", False, 0) for span, at in anchors]
     linked = [sum(len(range(*a)) for _, a, _, at, *_ in links if at == i) for i in range(8)]
     main = [block.span for block in blocks if not block.boilerplate]
     kept = [

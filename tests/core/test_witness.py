@@ -28,9 +28,9 @@ def test_where_links_stand_and_what_speaks_of_them():
         Block("item", Span(70, 90), -1, True, Span(60, 90)),
     ]
     links = [
-        Link("https://a.org/", Span(30, 32), "one", 0, "p/a"),
-        Link("https://b.org/", Span(61, 62), "two", 1, "li/a"),
-        Link("https://c.org/", Span(89, 90), "three", 2, "li/a"),
+        Link("https://a.org/", Span(30, 32), "one", 0, "p/a", False, 1),
+        Link("https://b.org/", Span(61, 62), "two", 1, "li/a", False, 2),
+        Link("https://c.org/", Span(89, 90), "three", 2, "li/a", False, 3),
     ]
     table, paths = block_table(blocks), {"p/a": 7, "li/a": 8}
     for module in (INSTALLED, UNCOMPILED):
@@ -55,7 +55,7 @@ def test_what_is_no_part_of_a_page_is_refused(module):
         with pytest.raises(TypeError):
             module.stand([link], table, [], EMPTY, {"": 0}, 0, of_block, [0], 12, 9)
     for block in (-1, 1):
-        link = Link("", EMPTY, "", block, "")
+        link = Link("", EMPTY, "", block, "", False, 0)
         with pytest.raises(IndexError):
             module.stand([link], table, [], EMPTY, {"": 0}, 0, of_block, [0], 12, 9)
         with pytest.raises(IndexError):
@@ -84,7 +84,7 @@ def test_links_ahead_are_those_without_an_outcome(module, keys):
 def test_outcomes_count_for_the_list_of_their_link(module, stands):
     wholes = [Span(0, 9), Span(9, 12), Span(0, 9), Span(0, 12)]
     blocks = [Block("item", Span(0, 1), -1, False, whole) for whole in wholes]
-    links = [Link("", EMPTY, "", block, "") for block, _ in stands]
+    links = [Link("", EMPTY, "", block, "", False, 0) for block, _ in stands]
     done, given_ = {1: 0.5, 2: 0.0}, {2: 1.0, 3: 0.25}
     outcomes = [done.get(key) for _, key in stands]
     found = module.lists(links, [key for _, key in stands], outcomes, given_, block_table(blocks))
@@ -104,18 +104,6 @@ def test_new_rows_begin(module):
     module.begin([3, 1], [-(1 << 63), (1 << 63) - 1], keys, alive)
     assert keys.tolist() == [0, (1 << 63) - 1, 0, -(1 << 63), 0]
     assert alive.tolist() == [0, 1, 0, 1, 0]
-
-
-@BOTH
-@given(st.lists(st.sampled_from([0.0, 0.2, 0.209, 0.21, 0.22, 0.8]), min_size=8, max_size=8))
-def test_scores_settle(module, values):
-    score, sent = np.array(values).reshape(2, 4).copy()
-    rows = np.array([3, 0, 2])
-    moved = np.abs(score - sent) > 0.05 * np.maximum(score, sent)
-    expected = sent.copy()
-    expected[rows[moved[rows]]] = score[rows[moved[rows]]]
-    assert module.settle(rows, score, sent, 0.05) == rows[moved[rows]].tolist()
-    assert sent.tolist() == expected.tolist()
 
 
 @BOTH

@@ -9,7 +9,6 @@ from treasure.errors import ConfigError
 from treasure.pages import Link
 from treasure.strategies.base import Arrival
 from treasure.strategies.memory import Bounded, SeveralPages, link_keys
-from treasure.urls import url_key
 
 
 class Relevance(SeveralPages):
@@ -54,4 +53,4 @@ def test_an_unknown_way_is_refused() -> None:
 
 def test_link_keys_hold_each_page_once() -> None:
     read = page("Page", "[A|one] [B|two]", "[A|again]")
-    assert link_keys(read) == [url_key(link.url) for link in read.links[:2]]
+    assert link_keys(read) == [link.key for link in read.links[:2]]

@@ -5,7 +5,7 @@ Serves ``extract``, which has what ``walk`` found, and ``pages``, whose named tu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cython
@@ -63,11 +63,16 @@ def counted_blocks(
 
 
 def counted_links(
-    links: list, words: cython.const[cython.int][::1], link: type, span: type, nofollow: cython.bint
+    links: list,
+    words: cython.const[cython.int][::1],
+    link: type,
+    span: type,
+    nofollow: cython.bint,
+    key_of: Callable[[str], int],
 ) -> list[Any]:
     """Return the links that ``walk`` found as named tuples of the types *link* and *span*.
 
-    *words* stand before each of its places.
+    *words* stand before each of its places; *key_of* tells the key of an address.
     """
     new = tuple.__new__  # half the time of calling the class, and a page has hundreds
     first: cython.Py_ssize_t
@@ -75,7 +80,8 @@ def counted_links(
     found = []
     for url, first, last, shown, block, path, own in links:
         anchor = new(span, (words[first], words[last]))
-        found.append(new(link, (url, anchor, shown, block, path, own or bool(nofollow))))
+        follow_not = own or bool(nofollow)
+        found.append(new(link, (url, anchor, shown, block, path, follow_not, key_of(url))))
     return found
 
 

@@ -14,6 +14,7 @@ import zstandard
 
 from treasure.pages import Block, Heading, Link, Page, Span
 from treasure.text import VOCABULARY
+from treasure.urls import url_key
 
 FORMAT = 2
 """Changes whenever pages are written or read otherwise, so that old caches are not used."""
@@ -71,7 +72,7 @@ def decode(data: bytes) -> Page:
             for kind, a, b, heading, boilerplate, c, d in blocks
         ],
         links=[
-            Link(target, Span(a, b), shown, block, paths[path], nofollow)
+            Link(target, Span(a, b), shown, block, paths[path], nofollow, url_key(target))
             for target, a, b, shown, block, path, nofollow in links
         ],
         block_texts=block_texts,

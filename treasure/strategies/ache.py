@@ -84,7 +84,7 @@ class Ache(Strategy):
         """Return the learned probability of every link, its page's relevance before that."""
         scores = []
         for link in links:
-            key = url_key(link.url)
+            key = link.key
             features = features_of(arrival.page, link)
             best = self._probability(features, arrival.verdict.relevance)
             known = self._queued.get(key)

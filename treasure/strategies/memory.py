@@ -36,7 +36,7 @@ class Bounded(OrderedDict[Key, Value]):
 
 def link_keys(page: Page) -> list[int]:
     """Return the keys of the pages that *page* links to, each once."""
-    return list(dict.fromkeys(url_key(link.url) for link in page.links))
+    return list(dict.fromkeys(link.key for link in page.links))
 
 
 class SeveralPages(Strategy):
@@ -68,7 +68,7 @@ class SeveralPages(Strategy):
         """Return what all pages so far say of each link."""
         scores = []
         for link, rating in zip(links, self.rate(arrival, links), strict=True):
-            key = url_key(link.url)
+            key = link.key
             known, pages = self._ratings.get(key, (rating, 0))
             score = self._combined(known, rating, pages + 1)
             self._ratings[key] = score, pages + 1

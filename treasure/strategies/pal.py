@@ -134,7 +134,7 @@ class Pal(Strategy):
         """Return the squashed LinkScore of every link."""
         scores = []
         for link in links:
-            key = url_key(link.url)
+            key = link.key
             candidate = self._candidates.get(key)
             new = candidate is None
             if candidate is None:

@@ -109,7 +109,7 @@ class QLearning(Strategy):
         """Return the squashed Q of every link."""
         scores = []
         for link in links:
-            key, features = url_key(link.url), self._features(link)
+            key, features = link.key, self._features(link)
             host = host_of(link.url)
             self._queued[key] = host, features
             self._rescored.pop(key, None)

@@ -61,7 +61,7 @@ class SharkSearch(SeveralPages):
         inherited = self.delta * self._worth(arrival)
         ratings = []
         for link in links:
-            key = url_key(link.url)
+            key = link.key
             self._inherited[key] = max(inherited, self._inherited.get(key, 0.0))
             nearby = self._neighbourhood(arrival, link)
             ratings.append(self.gamma * inherited + (1 - self.gamma) * nearby)

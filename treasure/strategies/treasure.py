@@ -195,7 +195,7 @@ class Treasure(Strategy):
 
     def _looked_at(self, links: Sequence[Link]) -> _Ahead:
         if self._ahead is None or self._ahead.links is not links:
-            keys = [url_key(link.url) for link in links]
+            keys = [link.key for link in links]
             outcomes = list(map(self._outcomes.get, keys))
             found = ahead(links, keys, outcomes, self._dead, self.evidence.known)
             self._ahead = _Ahead(links, keys, outcomes, *found)
@@ -284,7 +284,7 @@ class Treasure(Strategy):
         kinds.page_relevance[number] = relevance
         keys, outcomes = looked.every, looked.outcomes
         if looked.links is not page.links:  # some may not be queued
-            keys = [url_key(link.url) for link in page.links]
+            keys = [link.key for link in page.links]
             outcomes = list(map(self._outcomes.get, keys))
         table = page.block_table
         of_block, count, known = lists(page.links, keys, outcomes, self._given, table)

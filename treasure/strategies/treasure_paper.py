@@ -88,7 +88,7 @@ class TreasurePaper(Strategy):
             matched = (matches.best >= graph.threshold) & ~off
             blocks = [page.blocks[link.block] for link in links]
             scores = self.promises.make(
-                [url_key(link.url) for link in links],
+                [link.key for link in links],
                 scores,
                 graph.priority(matches, off, ties=False),
                 np.where(matched, matches.node, -1).tolist(),
@@ -146,7 +146,7 @@ class TreasurePaper(Strategy):
         self, links: Sequence[Link], nodes: list[int], osm: list[float], predicted: list[str]
     ) -> None:
         for link, node, similarity, topic in zip(links, nodes, osm, predicted, strict=True):
-            self._told[url_key(link.url)] = {
+            self._told[link.key] = {
                 "node": node,
                 "osm": round(similarity, 4),
                 "predicted": topic,

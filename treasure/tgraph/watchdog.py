@@ -161,7 +161,7 @@ class Watchdog:
             if bounds[place] == bounds[place + 1]:
                 continue
             for at in inside:
-                key = url_key(links[at].url)
+                key = links[at].key
                 keys.append(key)
                 places.append(place)
                 if key not in known:
