@@ -225,7 +225,7 @@ def row_by_row(path: Path, records: list[PageRecord]) -> None:
                 html=one.html,
             )
             page.links = [
-                Link(key=link.key, url=link.url, score=link.score, anchor=link.anchor)
+                Link(key=url_key(link.url), url=link.url, score=link.score, anchor=link.anchor)
                 for link in one.links
             ]
             session.add(page)

@@ -6,11 +6,12 @@ import gc
 import sys
 from collections.abc import Mapping
 
-YOUNG, LOOKS = 1_000, 4_000
+YOUNG, LOOKS = 10_000, 300
 """New objects after which, between two pages, those are looked through for garbage, which takes
-one to three milliseconds; and how often, until all are, which takes 50 to 80, once in 36,000 pages.
-"""
-GARBAGE = 10_000, 2, LOOKS
+three to five milliseconds, once in a hundred pages or so: hardly any is found, since nearly all of
+a page goes by itself when it is stored. And how often, until all are, which takes 50 to 80, once in
+some 40,000 pages."""
+GARBAGE = 30_000, 2, LOOKS
 """The same wherever we are: a page of very many links, or downloads that fail one after the other.
 In the midst of a page most objects are neither garbage nor do they stay; to look then takes twice
 the time, and the event loop waits."""

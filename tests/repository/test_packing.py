@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treasure.repository.packing import pack_links, rounded, targets, unpack_links
 from treasure.repository.records import LinkRecord
+from treasure.urls import url_key
 
 
 @given(st.lists(st.floats(0, 1) | st.integers(0, 20_000).map(lambda n: n / 20_000)))
@@ -18,9 +20,9 @@ def test_scores_are_rounded_as_python_rounds(scores: list[float]) -> None:
 
 def test_links_come_back() -> None:
     links = tuple(LinkRecord(f"https://a.example/{n}", n / 7, f"anchor {n}") for n in range(5))
-    expected = [link._replace(score=round(link.score, 4)) for link in links]
+    expected = [msgspec.structs.replace(link, score=round(link.score, 4)) for link in links]
     assert unpack_links(pack_links(links)) == expected
-    assert targets(links) == {link.key for link in links}
+    assert targets(links) == {url_key(link.url) for link in links}
     assert pack_links(()) == b""
 
 

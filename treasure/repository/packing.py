@@ -20,7 +20,7 @@ MAX_UNPACKED_BYTES = 200_000_000
 MAX_TITLE_CHARACTERS = 1_000
 """Of titles in the search index; PostgreSQL's entries are limited to a megabyte."""
 _links_encoder = msgspec.msgpack.Encoder()
-_links_decoder = msgspec.msgpack.Decoder(list[tuple[str, float, str]])
+_links_decoder = msgspec.msgpack.Decoder(list[LinkRecord])
 
 
 class _Compressor(threading.local):
@@ -49,10 +49,11 @@ def pack_links(links: tuple[LinkRecord, ...]) -> bytes:
     """Return *links* as one packed value; scores keep four digits."""
     if not links:
         return b""
-    urls, scores, anchors = zip(*links, strict=True)
+    urls, anchors = [link.url for link in links], [link.anchor for link in links]
     if not _is_clean("".join(urls + anchors)):
-        urls, anchors = tuple(map(clean, urls)), tuple(map(clean, anchors))
-    return compress(_links_encoder.encode(list(zip(urls, rounded(scores), anchors, strict=True))))
+        urls, anchors = list(map(clean, urls)), list(map(clean, anchors))
+    scores = rounded([link.score for link in links])
+    return compress(_links_encoder.encode(list(zip(urls, scores, anchors, strict=True))))
 
 
 def rounded(scores: Sequence[float]) -> list[float]:
@@ -70,9 +71,7 @@ def rounded(scores: Sequence[float]) -> list[float]:
 
 def unpack_links(packed: bytes) -> list[LinkRecord]:
     """Return what ``pack_links`` packed."""
-    if not packed:
-        return []
-    return [LinkRecord(*row) for row in _links_decoder.decode(decompress(packed))]
+    return _links_decoder.decode(decompress(packed)) if packed else []
 
 
 def clean(text: str) -> str:
@@ -133,4 +132,4 @@ def digest(body: bytes) -> bytes:
 
 def targets(links: Iterable[LinkRecord]) -> set[int]:
     """Return the keys of the addresses that *links* lead to."""
-    return {url_key(url) for url, _, _ in links}
+    return {url_key(link.url) for link in links}

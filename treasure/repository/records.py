@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 
-class LinkRecord(NamedTuple):
-    """A link of a stored page with the score it was given there."""
+class LinkRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A link of a stored page with the score it was given there.
+
+    Python never looks at it for garbage: thousands wait for the writer at a time.
+    """
 
     url: str
     """Canonical, as the links of a page are."""
