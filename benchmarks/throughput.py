@@ -202,8 +202,10 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
 
 
 def _rate(arrivals: list[list[float]]) -> float:
-    """Return the pages a second of all processes while all were at work."""
+    """Return the pages a second of all processes while all were at work; 0 if they never were."""
     began, ended = max(times[0] for times in arrivals), min(times[-1] for times in arrivals)
+    if ended <= began:
+        return 0.0
     return sum(began < time <= ended for times in arrivals for time in times) / (ended - began)
 
 

@@ -12,7 +12,7 @@ from treasure.frontier.base import Entry
 from treasure.frontier.memory import MemoryFrontier
 from treasure.items import LinkBatch
 from treasure.pages import Verdict
-from treasure.scheduler import PAGES_AT_ONCE, FrontierScheduler
+from treasure.scheduler import FrontierScheduler
 from treasure.urls import url_key
 
 PAGES = [page(name, f"The [{name}let|owl] and the [Shared|nest].") for name in "ABCDE"]
@@ -73,13 +73,14 @@ def queued(frontier: Frontier) -> list[tuple[str, float, str]]:
 def test_links_of_a_few_pages_are_queued_together() -> None:
     async def crawl() -> Frontier:
         scheduler, frontier, _ = make()
-        await decide(scheduler, PAGES_AT_ONCE + 1)
-        assert frontier.told == [f"push {2 * PAGES_AT_ONCE}"]
+        await decide(scheduler, frontier.pages_at_once + 1)
+        assert frontier.told == [f"push {2 * frontier.pages_at_once}"]
         assert scheduler.has_pending_requests()
         await asyncio.sleep(0.1)
         return frontier
 
-    assert asyncio.run(crawl()).told == [f"push {2 * PAGES_AT_ONCE}", "push 2"]
+    frontier = asyncio.run(crawl())
+    assert frontier.told == [f"push {2 * frontier.pages_at_once}", "push 2"]
 
 
 def test_together_or_one_by_one_the_queue_is_the_same() -> None:

@@ -53,9 +53,9 @@ BEGUN_SECONDS = 0.02
 REQUESTS_A_TURN = 16
 """Requests that we begin before others may have the event loop. What is asked for together arrives
 together and is read in a row (``desk``)."""
-PAGES_AT_ONCE, FOUND_SECONDS = 4, 0.01
-"""Links of so many pages are queued together, which costs a frontier less, above all one on a
-server; and how long they wait for each other. What is taken is taken with them."""
+FOUND_SECONDS = 0.03
+"""How long the links of pages wait for each other to be queued together, which costs a frontier
+less, above all one on a server. What is taken is taken with them."""
 RETRY_SECONDS = 5.0
 """How long we wait before we ask a frontier that does not answer again."""
 
@@ -268,7 +268,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             for link, score in zip(links, scores, strict=True)
         ]
         self._found.add(entries, keys, decision.rescored)
-        if self._found.pages >= PAGES_AT_ONCE:
+        if self._found.pages >= self.bench.frontier.pages_at_once:
             self._queue_found()
         elif self._found.pages == 1:
             asyncio.get_running_loop().call_later(FOUND_SECONDS, self._queue_found)

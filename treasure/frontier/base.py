@@ -96,6 +96,9 @@ class Frontier(Protocol):
     (``checkpoint`` makes it durable against loss of power).
     """
 
+    pages_at_once: int
+    """The links of how many pages are best pushed together, where so many are at hand."""
+
     def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new.
 

@@ -92,6 +92,8 @@ class _Changes:
 class EmbeddedFrontier:
     """Keeps links in order on disk; ``Turns`` chooses among the hosts."""
 
+    pages_at_once = 4
+
     def __init__(
         self,
         folder: Path | str,

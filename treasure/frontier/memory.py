@@ -40,6 +40,8 @@ class _Link:
 class MemoryFrontier:
     """Keeps one heap of links for each host; ``Turns`` chooses among the hosts."""
 
+    pages_at_once = 4
+
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
         self._rate = self.policy.rate

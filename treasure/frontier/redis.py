@@ -74,6 +74,8 @@ _SCORE = 1
 class RedisFrontier:
     """One worker's view of the shared frontier."""
 
+    pages_at_once = 16  # each call is a journey, and a script reads and writes each host once
+
     def __init__(
         self,
         url: str,
