@@ -17,6 +17,10 @@ import numpy as np
 
 from treasure.ddc.page_model import Floats, sigmoid
 
+ENOUGH = 0.01
+"""What a step gained, over all outcomes, when the next would gain next to nothing: near the end
+each gains about the square of the one before."""
+
 
 class LinkModel:
     """Probability that a link leads to a page on topic, from its features."""
@@ -48,7 +52,11 @@ class LinkModel:
         self.outcomes += 1
 
     def refit(self, steps: int = 4) -> None:
-        """Move the weights to what the outcomes say, by Newton steps that never overshoot."""
+        """Move the weights to what the outcomes say, by Newton steps that never overshoot.
+
+        No more than it takes: outcomes are added one by one, and the first step takes most of them
+        in.
+        """
         count = self.size
         if not count:
             return
@@ -63,9 +71,11 @@ class LinkModel:
                 moved = self.weights - shorter * step
                 new_loss = self._loss(moved, rows, labels)
                 if new_loss < loss:
-                    self.weights, loss = moved, new_loss
                     break
             else:
+                return
+            gain, self.weights, loss = loss - new_loss, moved, new_loss
+            if gain < ENOUGH:
                 return
 
     def _loss(self, weights: Floats, rows: Floats, labels: Floats) -> float:
