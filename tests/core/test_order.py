@@ -15,12 +15,13 @@ SCORES = st.sampled_from([-1.0, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 0.9])
 
 
 @BOTH
-@given(st.lists(st.tuples(SCORES, SCORES)), st.integers(1, 12), SCORES)
-def test_the_best_are_those_of_a_sorted_queue(module, links, count, above):
+@given(st.lists(st.tuples(SCORES, SCORES)), st.integers(1, 12))
+def test_the_best_are_those_of_a_sorted_queue(module, links, count):
     score, sent = np.array(links).reshape(len(links), 2).T.copy()
     higher = np.maximum(score, sent)
-    ranked = [row for row in np.argsort(-higher, kind="stable").tolist() if higher[row] > above]
-    rows, values = module.best(score, sent, count, above)
+    asked = np.arange(0, len(links), 2)
+    ranked = sorted(asked.tolist(), key=lambda row: -higher[row])
+    rows, values = module.best(asked, score, sent, count)
     assert values.tolist() == higher[rows].tolist()
     assert sorted(values.tolist(), reverse=True) == higher[ranked[:count]].tolist()
     certain = [row for row in ranked[:count] if higher[row] > min(values)]

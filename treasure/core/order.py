@@ -12,35 +12,33 @@ import numpy as np
 
 
 def best(
-    score: cython.const[cython.double][::1],
-    sent: cython.const[cython.double][::1],
+    rows: cython.const[cython.longlong][:],
+    score: cython.const[cython.double][:],
+    sent: cython.const[cython.double][:],
     count: cython.Py_ssize_t,
-    above: cython.double,
 ) -> tuple[Any, Any]:
-    """Return the rows of the *count* best links, in no order, and how good each is.
+    """Return the *count* best of the links at *rows*, in no order, and how good each is.
 
-    A link is as good as its score, or what was sent where that is better; those that are no better
-    than *above* are left out. One look at each row: the best so far are a heap, the worst on top.
+    A link is as good as its score, or what was sent where that is better. One look at each: the
+    best so far are a heap, the worst of them on top.
     """
-    rows = np.empty(count, np.int64)
+    found = np.empty(count, np.int64)
     values = np.empty(count, np.float64)
-    row_of: cython.longlong[::1] = rows
+    row_of: cython.longlong[::1] = found
     heap: cython.double[::1] = values
     kept: cython.Py_ssize_t = 0
-    at: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    row: cython.Py_ssize_t
     value: cython.double
-    for at in range(score.shape[0]):
-        value = max(score[at], sent[at])
-        if value <= above:
-            continue
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        value = max(score[row], sent[row])
         if kept < count:
+            _rise(heap, row_of, kept, value, row)
             kept += 1
-            _rise(heap, row_of, kept - 1, value, at)
-        else:
-            _sink(heap, row_of, kept, value, at)
-        if kept == count:
-            above = heap[0]
-    return rows[:kept], values[:kept]
+        elif value > heap[0]:
+            _sink(heap, row_of, kept, value, row)
+    return found[:kept], values[:kept]
 
 
 @cython.cfunc

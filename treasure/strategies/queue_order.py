@@ -68,7 +68,8 @@ class QueueOrder:
         The frontier goes by what it was told last.
         """
         column, size = self.evidence.column, self.evidence.size
-        return best(column["score"][:size], column["sent"][:size], HEAD, score)
+        higher = (column["score"][:size] > score) | (column["sent"][:size] > score)
+        return best(np.flatnonzero(higher), column["score"], column["sent"], HEAD)
 
     def settle(self, rows: Rows) -> Rows:
         """Return the links, of those that were just met, with a new score, or one that moved.
