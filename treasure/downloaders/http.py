@@ -38,6 +38,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.ssl import _make_ssl_context
 from twisted.python.failure import Failure
 
+from treasure.downloaders.patience import patience_of
 from treasure.http1 import (
     BadAnswerError,
     ClosedError,
@@ -78,6 +79,7 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
         self._whole = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._bound = bool(settings.get("DOWNLOAD_BIND_ADDRESS"))
         self._connections = Pool()
+        self._patience = patience_of(crawler)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -86,18 +88,11 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Fetch one page, first byte to last in the time that the request has."""
-        meta = request.meta
-        if (
-            request.method not in {"GET", "HEAD"}
-            or request.body
-            or meta.get("proxy")
-            or meta.get("bindaddress")
-            or self._bound
-        ):
-            return await super().download_request(request)
-        seconds = float(meta.get("download_timeout") or self._seconds)
+        seconds = float(request.meta.get("download_timeout") or self._seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with self._patience.limit(seconds):
+                if self._is_rare(request):
+                    return await super().download_request(request)
                 return await self._fetch(request)
         except TimeoutError:
             raise DownloadTimeoutError(f"{request.url} took longer than {seconds:g} s") from None
@@ -115,6 +110,16 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
             ssl.SSLError,
         ) as error:
             raise DownloadFailedError(str(error)) from error
+
+    def _is_rare(self, request: Request) -> bool:
+        meta = request.meta
+        return bool(
+            request.method not in {"GET", "HEAD"}
+            or request.body
+            or meta.get("proxy")
+            or meta.get("bindaddress")
+            or self._bound
+        )
 
     async def _fetch(self, request: Request) -> Response:
         parts = urlparse_cached(request)
