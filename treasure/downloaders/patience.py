@@ -40,6 +40,11 @@ def patience_of(crawler: Crawler) -> Patience:
     return patience
 
 
+def told_to_end(crawler: Crawler) -> bool:
+    """Tell whether the process was told to end (SIGTERM, Ctrl-C): somebody waits for it."""
+    return not crawler.engine.running
+
+
 class GivenUp(IgnoreRequest):
     """A download that the end of the crawl cut short.
 

@@ -114,6 +114,7 @@ class ProgressExtension:
             "stopped": reason,
             "because": because,
         }
+        self.crawler.stats.set_value("treasure/stopped", reason)
         self.crawler.stats.set_value("treasure/stopped_because", because)
         logging.getLogger(SUMMARY_LOG).info("%s", json.dumps(summary))
         where = self._where(bench.config)
