@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 10.0
 """How long a host's address has to answer before the next one is tried; the last has all time."""
+REQUEST_TIMEOUT = 408
 _OLD_SERVERS = 0x4
 """``ssl.OP_LEGACY_SERVER_CONNECT`` of Python 3.12, which Scrapy's handler sets too."""
 _HOPS = frozenset(
@@ -136,13 +137,16 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
     async def _ask(self, place: tuple[bool, str, int], asked: bytes) -> tuple[Connection, Head]:
         """Send a request and return the head of its answer, and the connection it came over.
 
-        A server may close a connection that was idle at the moment when we use it again, or send
-        the rest of the answer before: then the request goes over a new one.
+        A server may close a connection that was idle at the moment when we use it again, and may
+        say so (408), or send the rest of the answer before: then the request goes over a new one.
         """
         connection = self._connections.take(place)
         if connection is not None:
             with suppress(ClosedError, BadAnswerError):
-                return connection, await connection.ask(asked)
+                head = await connection.ask(asked)
+                if head.status != REQUEST_TIMEOUT:
+                    return connection, head
+                connection.close()
         secure, host, port = place
         guard = self.crawler.get_downloader_middleware(AddressGuardMiddleware)
         connection = await connect(guard, self._tls if secure else None, host, port)
