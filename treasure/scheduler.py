@@ -28,7 +28,7 @@ from scrapy.utils.request import request_from_dict
 from treasure import interpreter
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
-from treasure.errors import FrontierUnavailable, TreasureError, UnavailableError
+from treasure.errors import FrontierUnavailable, RepositoryUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, LinkBatch
 from treasure.plain import plain, plain_part, restored
@@ -197,7 +197,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
     async def _let_go(self, bench: Workbench) -> None:
         try:
             await asyncio.to_thread(bench.save)
-        except UnavailableError as error:
+        except RepositoryUnavailable as error:
             logger.error("What was learned since the last keeping is lost: %s", error)
             self.stop(REPOSITORY_UNAVAILABLE)
         finally:
