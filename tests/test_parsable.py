@@ -78,6 +78,16 @@ def test_scripts_end_where_they_end():
     assert words_of(f"{FILLER}<script>{code}</script><p>end</p>") == {"word", "end"}
 
 
+def test_names_of_any_size_are_not_kept_with_every_link():
+    links = "".join(f"<a href={number}>star</a>" for number in range(1_000))
+    name = "x" * 1_000_000
+    for begin in (f"<{name}>", f"<div id={name}>", f"<div class={name}>"):
+        page = read_page("http://host.test/", f"{begin}<p>top</p>{links}")
+        assert set(page.words) == {"top", "star"}
+        assert len(page.links) == 1_000
+        assert max(len(link.tag_path) for link in page.links) < 10_000
+
+
 @pytest.mark.parametrize(
     "html", ["<" * 500_000, "</" * 500_000, "<a" * 500_000, "\x00<b>" * 50_000]
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,22 @@ def test_a_block_that_was_cut_off_harms_no_other(tmp_path: Path, cut: int) -> No
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:cut])
     assert len(history(path, A)) == 4
+    fill(path)
+    assert len(history(path, A)) == 8
+
+
+def test_a_full_disk_leaves_no_half_block(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    fill(path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = path.stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            fill(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.stat().st_size == size
     fill(path)
     assert len(history(path, A)) == 8
 

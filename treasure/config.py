@@ -86,7 +86,9 @@ class TreasureConfig:
     save_seconds: float = setting(
         60.0, "How often what was learned is kept; 0 keeps it at the end only.", at_least=0
     )
-    max_pages: int = setting(0, "Pages to fetch before we stop; 0 is no limit.", at_least=0)
+    max_pages: int = setting(
+        0, "Pages of a job, earlier runs included, at which we stop; 0 is no limit.", at_least=0
+    )
     max_minutes: float = setting(0.0, "Minutes before we stop; 0 is no limit.", at_least=0)
     max_depth: int = setting(0, "Most links between a seed and a page; 0 is no limit.", at_least=0)
     max_pages_per_host: int = setting(0, "Pages of one host; 0 is no limit.", at_least=0)

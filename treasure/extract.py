@@ -52,6 +52,8 @@ _FACTS = "base[href], title, meta[content], link[rel=canonical][href]"
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _TITLE_WORDS = 200
 _REMEMBERED_STEPS = 4_096
+_STEP_BYTES = 2_000
+"""What is read of an id, a class or a role: every link below one keeps it."""
 _MARK = MARK.encode()
 _NO_CHARSETS = (
     "base64_codec bz2_codec hex_codec idna punycode quopri_codec raw_unicode_escape rot_13 "
@@ -111,7 +113,7 @@ class _Steps(dict[tuple[str, bytes, bytes, bytes], str]):
 
     def __missing__(self, written: tuple[str, bytes, bytes, bytes]) -> str:
         tag, *names = written
-        name, classes, role = map(unescaped, names)
+        name, classes, role = (unescaped(value[:_STEP_BYTES]) for value in names)
         step = f"{tag}#{name}" if name else f"{tag}.{classes.split(' ', 1)[0]}" if classes else tag
         if (
             _NAVIGATION_NAMES.search(name)
@@ -121,7 +123,8 @@ class _Steps(dict[tuple[str, bytes, bytes, bytes], str]):
             step = f"!{step}"
         if len(self) >= _REMEMBERED_STEPS:
             self.clear()
-        self[written] = step
+        if max(map(len, names)) <= _STEP_BYTES:
+            self[written] = step
         return step
 
 

@@ -24,12 +24,14 @@ LARGE = 100_000
 """Pages with fewer characters cannot have enough attributes to hurt."""
 MAX_ATTRIBUTES = 1_000
 """A tag with more is left out."""
+MAX_TAG_NAME = 1_000
+"""Nor is a tag with a longer name read: every link within it would keep that."""
 
 _FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
 _ALIKE_FORMATTING = 3
 """The parser opens no more than so many formatting elements again that are quite alike."""
 _NESTING_TAG = re.compile(
-    r"<(/?)(?!(?:p|li|dt|dd|td|th|tr|br|hr|img|input|meta|link|area|base|col|wbr|source|"
+    r"<(/?)(?=[a-z])(?!(?:p|li|dt|dd|td|th|tr|br|hr|img|input|meta|link|area|base|col|wbr|source|"
     r"param|embed|track)\b)([a-z][^\s/>]*)(\s)?",
     re.IGNORECASE,
 )
@@ -95,13 +97,13 @@ def _smoothed(html: str) -> str:
 
 
 def _without_monsters(html: str) -> str:
-    """Return *html* without tags of more than MAX_ATTRIBUTES attributes."""
+    """Return *html* without tags that nobody needs and nobody can bear."""
     if len(html) < LARGE:
         return html
     kept, last = [], 0
     for tag in _TAG.finditer(html):
         start, end = tag.span()
-        if end - start > 2 * MAX_ATTRIBUTES and _attributes(tag[0]) > MAX_ATTRIBUTES:
+        if end - start > MAX_TAG_NAME and _is_monster(tag[0]):
             kept.append(html[last:start])
             # What begins like a tag may be a comparison in a script; that must end all the same.
             script_end = html.find("</script", start, end)
@@ -109,6 +111,7 @@ def _without_monsters(html: str) -> str:
     return "".join([*kept, html[last:]]) if kept else html
 
 
-def _attributes(tag: str) -> int:
-    """Return how many attributes *tag* has, about; what is quoted does not count."""
-    return len(_QUOTED.sub(" ", tag).replace("/", " ").split())
+def _is_monster(tag: str) -> bool:
+    """Tell whether *tag* has more attributes, about, than we bear, or a longer name."""
+    name, *attributes = _QUOTED.sub(" ", tag).replace("/", " ").split()
+    return len(attributes) >= MAX_ATTRIBUTES or len(name) > MAX_TAG_NAME

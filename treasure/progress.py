@@ -44,9 +44,13 @@ class Figures:
 class Speedometer:
     """Pages a second over the last seconds, and how long the rest will take."""
 
-    def __init__(self, started: float, *, max_pages: int = 0, max_seconds: float = 0.0) -> None:
+    def __init__(
+        self, started: float, *, max_pages: int = 0, max_seconds: float = 0.0, before: int = 0
+    ) -> None:
+        """Begin; *max_pages* is of the job, which has had *before* of them."""
         self._started = started
         self._max_pages = max_pages
+        self._before = before
         self._max_seconds = max_seconds
         self._marks: deque[tuple[float, int]] = deque([(started, 0)])
 
@@ -64,7 +68,7 @@ class Speedometer:
     def _left(self, now: float, pages: int, rate: float) -> float | None:
         limits = []
         if self._max_pages and rate > 0:
-            limits.append(max(0, self._max_pages - pages) / rate)
+            limits.append(max(0, self._max_pages - self._before - pages) / rate)
         if self._max_seconds:
             limits.append(max(0.0, self._max_seconds - (now - self._started)))
         return min(limits) if limits else None

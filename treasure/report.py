@@ -17,6 +17,7 @@ from sqlalchemy import case, func, select
 from treasure import plots, stopping
 from treasure.errors import JobError
 from treasure.repository.harvest import Harvest, harvest
+from treasure.repository.jobs import latest
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -44,8 +45,7 @@ def report(store: Store, job: str) -> str:
     if row is None:
         raise JobError(f"There is no job {job!r}.")
     found = harvest(store, job)
-    statuses = sorted(store.statuses(job).values(), key=lambda pair: pair[0])
-    status = statuses[-1][1] if statuses else {}
+    _, status = latest(store.statuses(job))
     parts = [
         f"<h1>{escape(job)}: {escape(row['topic'])}</h1>",
         f"<p>{found.on_topic:,} of {found.pages:,} pages are on topic: a harvest of"

@@ -28,10 +28,11 @@ from scrapy.utils.request import request_from_dict
 from treasure import interpreter
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
-from treasure.errors import FrontierUnavailable, TreasureError
+from treasure.errors import FrontierUnavailable, RepositoryUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, LinkBatch
 from treasure.plain import plain, plain_part, restored
+from treasure.stopping import REPOSITORY_UNAVAILABLE
 from treasure.urls import canonical, url_key
 
 if TYPE_CHECKING:
@@ -186,8 +187,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return None
         frontier = self.bench.frontier
         self._queue_found()
-        for key in list(self._in_flight):
-            self._tell(partial(frontier.release, key))
+        self._outbox += [partial(frontier.release, key) for key in self._in_flight]
+        self._deliver()
         with suppress(FrontierUnavailable):
             self.left = frontier.counts().queued
         if self._outbox:
@@ -197,6 +198,9 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
     async def _let_go(self, bench: Workbench) -> None:
         try:
             await asyncio.to_thread(bench.save)
+        except RepositoryUnavailable as error:
+            logger.error("What was learned since the last keeping is lost: %s", error)
+            self.stop(REPOSITORY_UNAVAILABLE)
         finally:
             await asyncio.to_thread(bench.close)
 

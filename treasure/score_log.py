@@ -160,8 +160,12 @@ class ScoreLog:
     def write(self, opened: _Open) -> None:
         """Append a block to the file; may run in any thread, one at a time."""
         packed = zstandard.compress(msgspec.msgpack.encode(_closed(opened)), LEVEL)
-        with self.path.open("ab") as file:
-            file.write(_HEAD.pack(_MAGIC, len(packed)) + packed)
+        try:
+            with self.path.open("ab") as file:
+                file.write(_HEAD.pack(_MAGIC, len(packed)) + packed)
+        except OSError:
+            _mend(self.path)
+            raise
 
     def close(self) -> None:
         """Write what is left."""
@@ -324,7 +328,7 @@ def _features(block: Block, place: int, key: int) -> dict[str, tuple[float, floa
 
 
 def _mend(path: Path) -> None:
-    """Cut off what a crash left of the last block, so that new blocks can be found behind it."""
+    """Cut off half a block that a crash or a full disk left: new ones must be found behind it."""
     if not path.is_file():
         return
     whole = 0

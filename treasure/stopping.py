@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+REPOSITORY_UNAVAILABLE = "repository_unavailable"
+
 REASONS = {
     "finished": "the frontier is empty: every link that was found and allowed has been fetched",
     "max_pages": "it fetched as many pages as max_pages allows",
@@ -11,7 +13,7 @@ REASONS = {
     "stopped": "somebody stopped it with `treasure steer stop`",
     "configuration_error": "it could not start; the line above says what to mend",
     "unavailable": "it could not start: its repository or its frontier does not answer",
-    "repository_unavailable": "the repository could not be written for five minutes",
+    REPOSITORY_UNAVAILABLE: "the repository could not be written; the log says why",
     "frontier_damaged": "the frontier could not be read; the log says why",
     "no_seed_answered": "none of the seeds could be fetched",
     "start_error": "the seeds could not be read",
@@ -23,7 +25,7 @@ REASONS = {
 }
 
 HINDERED = frozenset(
-    {"unavailable", "repository_unavailable", "frontier_damaged", "no_seed_answered"}
+    {"unavailable", REPOSITORY_UNAVAILABLE, "frontier_damaged", "no_seed_answered"}
 )
 """Reasons for which a crawl did not do what it was asked to; it may be worth another try."""
 

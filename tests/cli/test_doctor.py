@@ -56,14 +56,34 @@ def test_few_seeds_on_one_host(home, capsys):
     assert main(["doctor", "--seeds", seeds, *allowed]) == 0
 
 
-def test_hosts_that_nobody_knows(monkeypatch):
+@pytest.fixture
+def no_names(monkeypatch):
+    """No name can be resolved, and no proxy is set."""
+
     def unknown(*_, **__):
         raise socket.gaierror("no network")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    for name in ("http_proxy", "https_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_hosts_that_nobody_knows(no_names):
     found = list(check_seeds("http://a.example/,http://b.example/", TreasureConfig()))
     assert "problem" in levels(found, "seeds")
     assert "no network or no name server" in words(found, "seeds")
+
+
+def test_a_proxy_resolves_the_names_that_go_through_it(no_names, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:3128")
+    monkeypatch.setenv("no_proxy", "near.example")
+    far = "http://one.example/,http://two.example/,http://three.example/"
+    found = list(check_seeds(far, TreasureConfig()))
+    assert levels(found, "seeds") == {"ok"}
+    assert "3 of 3 hosts are left to the proxy" in words(found, "seeds")
+    near = "http://near.example/,https://secure.example/"
+    some = list(check_seeds(f"{far},{near}", TreasureConfig()))
+    assert "2 of 5 hosts cannot be resolved: near.example, secure.example" in words(some, "seeds")
 
 
 def test_seeds_that_the_web_does_not_have(demo_folder):

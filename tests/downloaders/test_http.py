@@ -154,6 +154,24 @@ def test_a_page_that_ends_with_its_connection_is_a_page(end):
     assert (told["start"], told["flags"]) == ("<p>All of it", ["partial"])
 
 
+def test_a_408_on_a_connection_that_was_idle_is_no_answer():
+    """It was on its way to nobody when our request came; on a new connection it is an answer."""
+
+    async def serve(reader, writer):
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            for asked in range(2):
+                head = await reader.readuntil(b"\r\n\r\n")
+                if asked or b"/slow" in head:
+                    writer.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+                    break
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        writer.close()
+
+    with serving(serve) as place:
+        told = fetch(OURS, [{"url": f"http://{place}/{page}"} for page in ("1", "2", "3", "slow")])
+    assert [one["status"] for one in told] == [200, 200, 200, 408]
+
+
 def test_the_rest_of_an_answer_is_not_the_next_one():
     """A page longer than it said, whose rest comes when the next one was asked for."""
 

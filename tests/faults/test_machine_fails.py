@@ -52,6 +52,24 @@ def test_the_disk_is_full_for_a_while(small_disk, tmp_path):
         complete(web, f"sqlite:///{runs / 'treasure.db'}")
 
 
+def test_the_disk_is_full_when_a_crawl_is_told_to_end(small_disk, tmp_path):
+    runs, log, filler = small_disk / "runs", tmp_path / "crawl.log", small_disk / "filler"
+    with served(SITES, PAGES) as web:
+        seeds = f"seeds={next(iter(web))}/0"
+        with crawling(runs, seeds, log=log) as crawl:
+            crawl.until(asked(web, 15), "at work")
+            _fill(filler)
+            crawl.until(lambda: "trying again in 5 s" in crawl.log, "noticed")
+            crawl.process.terminate()
+            assert crawl.ends() == 1, crawl.log[-3000:]
+            assert "disk is full; nothing acknowledged is lost. Mend it and restart." in crawl.log
+            assert "Traceback" not in crawl.log, crawl.log[-5000:]
+        filler.unlink()
+        with crawling(runs, seeds, log=log) as crawl:
+            assert crawl.ends() == 0, crawl.log[-3000:]
+        complete(web, f"sqlite:///{runs / 'treasure.db'}")
+
+
 def _fill(path: Path) -> None:
     """Take what room there is."""
     with path.open("wb", buffering=0) as file:

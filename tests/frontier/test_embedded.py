@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -302,6 +303,20 @@ def test_a_write_that_fails_changes_nothing(
     assert [entry.url for entry in again.peek(10)] == ["http://c.org/new"] + [
         entry.url for entry in before[1]
     ]
+    again.close()
+
+
+def test_a_disk_that_is_full_at_the_end_loses_nothing(tmp_path: Path) -> None:
+    frontier = EmbeddedFrontier(tmp_path, FREE)
+    frontier.push([Entry(f"http://a.org/{n}", n / 10) for n in range(5)])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        frontier.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    again = EmbeddedFrontier(tmp_path, FREE)
+    assert len(again.peek(10)) == 5
     again.close()
 
 

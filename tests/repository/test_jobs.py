@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from treasure.repository.jobs import running
+from treasure.repository.jobs import latest, running
 from treasure.repository.store import Store
 
 
@@ -54,6 +54,10 @@ def test_statuses_of_several_workers(store: Store) -> None:
         "w1": {"pages": 2},
         "w2": {"pages": 5},
     }
+    then, status = latest(found)
+    assert then == max(time for time, _ in found.values())
+    assert status == {"pages": 5}
+    assert latest({}) == (0.0, {})
 
 
 def test_the_journal_is_read_from_where_one_left(store: Store) -> None:

@@ -128,7 +128,8 @@ def test_at_phone_width_words_of_a_table_stay_whole(browser, served):
     tab.goto(f"{served}/crawls")
     tab.wait_for_selector("td .badge")
     cells = tab.locator("tbody tr").first.locator("td")
-    assert all(cell.bounding_box()["height"] < 80 for cell in cells.all())
+    # Three lines, which a date takes from ten o'clock on; a word that is broken takes more.
+    assert all(cell.bounding_box()["height"] < 100 for cell in cells.all())
     context.close()
 
 

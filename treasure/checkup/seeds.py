@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from treasure.addresses import AddressPolicy, addresses_of
 from treasure.checkup.findings import NOTE, OK, PROBLEM, WARNING, Finding
@@ -30,7 +31,7 @@ def check_seeds(spec: str, config: TreasureConfig) -> Iterator[Finding]:
     if config.web:
         yield from _in_web(seeds, config.web)
     else:
-        yield from _resolvable(sorted({urlsplit(seed).hostname or "" for seed in seeds}), config)
+        yield from _resolvable(seeds, config)
 
 
 def _few(count: int, hosts: Counter[str]) -> Iterator[Finding]:
@@ -63,11 +64,13 @@ def _in_web(seeds: list[str], path: str) -> Iterator[Finding]:
         yield Finding("seeds", OK, f"All of them are in {path}.")
 
 
-def _resolvable(names: list[str], config: TreasureConfig) -> Iterator[Finding]:
-    asked = names[:MAX_RESOLVED]
+def _resolvable(seeds: list[str], config: TreasureConfig) -> Iterator[Finding]:
+    proxied = {urlsplit(seed).hostname or "": _by_proxy(seed) for seed in seeds}
+    asked = sorted(proxied)[:MAX_RESOLVED]
     with ThreadPoolExecutor(max_workers=16) as pool:
         addresses = dict(zip(asked, pool.map(_addresses, asked), strict=True))
-    lost = [name for name, found in addresses.items() if not found]
+    unknown = [name for name, found in addresses.items() if not found]
+    lost = [name for name in unknown if not proxied[name]]
     if len(lost) == len(asked):
         yield Finding(
             "seeds", PROBLEM, f"No host of the seeds can be resolved ({', '.join(lost[:3])}): this"
@@ -87,8 +90,16 @@ def _resolvable(names: list[str], config: TreasureConfig) -> Iterator[Finding]:
             "seeds", PROBLEM, f"{', '.join(private[:5])}: private addresses, which a crawl may not"
             " fetch from.", "Set TREASURE_ALLOWED_NETWORKS if that is intended.",
         )  # fmt: skip
-    if not lost and not private:
+    if left := len(unknown) - len(lost):
+        yield Finding("seeds", OK, f"{left} of {len(asked)} hosts are left to the proxy.")
+    elif not lost and not private:
         yield Finding("seeds", OK, "Every host can be resolved.")
+
+
+def _by_proxy(seed: str) -> bool:
+    """Tell whether a crawl asks a proxy of the environment for *seed*, as Scrapy chooses it."""
+    parts = urlsplit(seed)
+    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
 
 
 def _addresses(name: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from treasure.cli import assignments, where
 from treasure.errors import ConfigError, UnavailableError
+from treasure.stopping import REPOSITORY_UNAVAILABLE
 
 if TYPE_CHECKING:
     from treasure.repository.store import Store
@@ -109,7 +110,7 @@ def _visit(args: argparse.Namespace, settings: dict[str, str]) -> dict[str, int]
     stats = crawl(settings, arguments)
     if stats.get("finish_reason") == "configuration_error":
         raise ConfigError(str(stats.get("treasure/error", "the spider could not start.")))
-    if stats.get("finish_reason") == "repository_unavailable":
+    if stats.get("finish_reason") == REPOSITORY_UNAVAILABLE:
         raise UnavailableError("The repository did not answer; what was looked at is stored.")
     prefix = "treasure/refresh/"
     return {name.removeprefix(prefix): n for name, n in stats.items() if name.startswith(prefix)}

@@ -49,22 +49,22 @@ def overview(store: Store) -> dict[str, Any]:
 
 def detail(store: Store, name: str) -> dict[str, Any]:
     """Return everything known of one job."""
-    from treasure.repository.jobs import running
+    from treasure.repository.jobs import latest, running
 
     job = where.job_of(store, name)
     workers = store.statuses(job["job"])
     live = running(workers, job["stopped"])
-    latest = max(workers.values(), key=lambda pair: pair[0], default=(0.0, {}))
+    then, status = latest(workers)
     answer: dict[str, Any] = {
         "job": job["job"],
         "topic": job["topic"],
         "started": job["started"],
-        "state": _state(job, live, latest[1]),
+        "state": _state(job, live, status),
         "stop_reason": job["stop_reason"],
-        "because": latest[1].get("because", ""),
-        "last_sign_of_life": latest[0],
-        "workers": live or ({latest[1].get("worker", ""): latest[1]} if latest[1] else {}),
-        "waiting": latest[1].get("queued", 0),
+        "because": status.get("because", ""),
+        "last_sign_of_life": then,
+        "workers": live or ({status.get("worker", ""): status} if status else {}),
+        "waiting": status.get("queued", 0),
         "stored": store.count(job["job"]),
         "redirects": store.count_free(job["job"]),
         "stored_on_topic": store.count(job["job"], on_topic=True),

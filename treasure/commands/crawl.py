@@ -26,11 +26,13 @@ class Command(ScrapyCrawl):
         super().run(args, opts)
         if self._ran is None:
             return
-        reason = self._ran.stats.get_value("finish_reason", "")
+        stats = self._ran.stats
+        # A crawl that was asked to stop may have met something else on its way out.
+        reason = stats.get_value("treasure/stopped") or stats.get_value("finish_reason", "")
         if reason != CONFIGURATION_ERROR and reason not in HINDERED:
             return
         self.exitcode = 2 if reason == CONFIGURATION_ERROR else 1
-        error = self._ran.stats.get_value("treasure/error")
+        error = stats.get_value("treasure/error")
         # Once more, where nobody has to look for it among Scrapy's own lines.
         told = error or f"the crawl stopped: {in_words(reason)}."
         print(f"treasure: {told}", file=sys.stderr)

@@ -38,6 +38,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.ssl import _make_ssl_context
 from twisted.python.failure import Failure
 
+from treasure.downloaders.patience import patience_of
 from treasure.http1 import (
     BadAnswerError,
     ClosedError,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 10.0
 """How long a host's address has to answer before the next one is tried; the last has all time."""
+REQUEST_TIMEOUT = 408
 _OLD_SERVERS = 0x4
 """``ssl.OP_LEGACY_SERVER_CONNECT`` of Python 3.12, which Scrapy's handler sets too."""
 _HOPS = frozenset(
@@ -78,6 +80,7 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
         self._whole = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._bound = bool(settings.get("DOWNLOAD_BIND_ADDRESS"))
         self._connections = Pool()
+        self._patience = patience_of(crawler)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -86,18 +89,11 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Fetch one page, first byte to last in the time that the request has."""
-        meta = request.meta
-        if (
-            request.method not in {"GET", "HEAD"}
-            or request.body
-            or meta.get("proxy")
-            or meta.get("bindaddress")
-            or self._bound
-        ):
-            return await super().download_request(request)
-        seconds = float(meta.get("download_timeout") or self._seconds)
+        seconds = float(request.meta.get("download_timeout") or self._seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with self._patience.limit(seconds):
+                if self._is_rare(request):
+                    return await super().download_request(request)
                 return await self._fetch(request)
         except TimeoutError:
             raise DownloadTimeoutError(f"{request.url} took longer than {seconds:g} s") from None
@@ -116,6 +112,16 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
         ) as error:
             raise DownloadFailedError(str(error)) from error
 
+    def _is_rare(self, request: Request) -> bool:
+        meta = request.meta
+        return bool(
+            request.method not in {"GET", "HEAD"}
+            or request.body
+            or meta.get("proxy")
+            or meta.get("bindaddress")
+            or self._bound
+        )
+
     async def _fetch(self, request: Request) -> Response:
         parts = urlparse_cached(request)
         secure = parts.scheme == "https"
@@ -131,13 +137,16 @@ class HttpDownloadHandler(HTTP11DownloadHandler):
     async def _ask(self, place: tuple[bool, str, int], asked: bytes) -> tuple[Connection, Head]:
         """Send a request and return the head of its answer, and the connection it came over.
 
-        A server may close a connection that was idle at the moment when we use it again, or send
-        the rest of the answer before: then the request goes over a new one.
+        A server may close a connection that was idle at the moment when we use it again, and may
+        say so (408), or send the rest of the answer before: then the request goes over a new one.
         """
         connection = self._connections.take(place)
         if connection is not None:
             with suppress(ClosedError, BadAnswerError):
-                return connection, await connection.ask(asked)
+                head = await connection.ask(asked)
+                if head.status != REQUEST_TIMEOUT:
+                    return connection, head
+                connection.close()
         secure, host, port = place
         guard = self.crawler.get_downloader_middleware(AddressGuardMiddleware)
         connection = await connect(guard, self._tls if secure else None, host, port)

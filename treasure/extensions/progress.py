@@ -70,11 +70,7 @@ class ProgressExtension:
         bench = workbench_of(self.crawler)
         if bench is None:
             return
-        self._speed = Speedometer(
-            time.monotonic(),
-            max_pages=bench.config.max_pages,
-            max_seconds=60 * bench.config.max_minutes,
-        )
+        self._speed = speedometer(self.crawler, bench.config)
         self._call = create_looping_call(self._tick)
         self._call.start(LINE_SECONDS, now=False)
         if self._terminal:
@@ -114,6 +110,7 @@ class ProgressExtension:
             "stopped": reason,
             "because": because,
         }
+        self.crawler.stats.set_value("treasure/stopped", reason)
         self.crawler.stats.set_value("treasure/stopped_because", because)
         logging.getLogger(SUMMARY_LOG).info("%s", json.dumps(summary))
         where = self._where(bench.config)
@@ -142,6 +139,17 @@ class ProgressExtension:
         if self._eraser in logging.getLogger().handlers:
             logging.getLogger().handlers.remove(self._eraser)
             sys.stderr.write(ERASE + self._told)
+
+
+def speedometer(crawler: Crawler, config: TreasureConfig) -> Speedometer:
+    """Return a speedometer for a crawl that begins, or goes on, now."""
+    scheduler = crawler.engine.scheduler
+    return Speedometer(
+        time.monotonic(),
+        max_pages=config.max_pages,
+        max_seconds=60 * config.max_minutes,
+        before=scheduler.taken if isinstance(scheduler, FrontierScheduler) else 0,
+    )
 
 
 def outcomes(crawler: Crawler) -> dict[str, int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -15,7 +17,7 @@ from treasure.score_log import FILE, ScoreLog
 from treasure.strategies.base import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy.crawler import Crawler
 
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
     from treasure.frontier.base import Lease
     from treasure.items import LinkBatch
 
+logger = logging.getLogger(__name__)
+
 MOST_TOLD = 10_000
 """Links in flight whose explanations we keep."""
 FLUSH_SECONDS = 5.0
 """How long a score waits at most before it is on disk."""
+UNWRITTEN = "treasure/explain/unwritten"
 
 
 class ScoreLogExtension:
@@ -66,7 +71,15 @@ class ScoreLogExtension:
             self._written = time.monotonic()
             opened = self._log.cut()
             if opened is not None:
-                self._writing = asyncio.ensure_future(asyncio.to_thread(self._log.write, opened))
+                self._writing = asyncio.ensure_future(self._try(partial(self._log.write, opened)))
+
+    async def _try(self, write: Callable[[], None]) -> None:
+        try:
+            await asyncio.to_thread(write)
+        except OSError as error:
+            if not self.crawler.stats.get_value(UNWRITTEN):
+                logger.warning("`treasure explain` will not know all scores: %s", error)
+            self.crawler.stats.inc_value(UNWRITTEN)
 
     def taken(self, lease: Lease) -> None:
         """Take in that a link is taken."""
@@ -99,4 +112,4 @@ class ScoreLogExtension:
         if self._writing is not None:
             await self._writing
         if self._log is not None:
-            self._log.close()
+            await self._try(self._log.close)

@@ -25,14 +25,13 @@ from treasure import stopping
 from treasure.addon import workbench_of
 from treasure.alerts import Lookout
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable
-from treasure.extensions.progress import outcomes
+from treasure.extensions.progress import outcomes, speedometer
 from treasure.extensions.speed import speed_of
 from treasure.extensions.steering import helm_of
 from treasure.frontier.base import Counts
 from treasure.frontier.spread import SAMPLE, spread
 from treasure.items import PageItem
 from treasure.log_hygiene import hide_passwords
-from treasure.progress import Speedometer
 from treasure.repository.store import Store
 from treasure.robots import FORBIDDEN, UNREACHABLE
 from treasure.scheduler import FrontierScheduler
@@ -84,10 +83,7 @@ class StatusExtension:
         bench = workbench_of(self.crawler)
         if bench is None:
             return
-        config = bench.config
-        self._meter = Speedometer(
-            time.monotonic(), max_pages=config.max_pages, max_seconds=60 * config.max_minutes
-        )
+        self._meter = speedometer(self.crawler, bench.config)
         settings = {
             name: hide_passwords(value) if isinstance(value, str) else value
             for name, value in self.crawler.settings.copy_to_dict().items()

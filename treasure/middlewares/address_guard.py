@@ -29,6 +29,7 @@ from scrapy.resolver import dnscache
 from scrapy.utils.httpobj import urlparse_cached
 
 from treasure.addresses import AddressPolicy, ForbiddenAddressError, addresses_of
+from treasure.downloaders.patience import patience_of
 from treasure.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class AddressGuardMiddleware:
     async def _look_up(self, host: str) -> list[str]:
         loop = asyncio.get_running_loop()
         lookup = loop.run_in_executor(self._threads, addresses_of, host)
-        addresses = await asyncio.wait_for(lookup, self._timeout)
+        async with patience_of(self.crawler).limit(self._timeout):
+            addresses = await lookup
         for address in addresses:
             self.policy.check(host, address)
         # Scrapy's default resolver speaks IPv4; an IPv6 address serves where no other does.

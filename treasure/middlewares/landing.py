@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from treasure import failures
 from treasure.addon import is_native, workbench_of
+from treasure.downloaders.patience import GivenUp
 from treasure.items import LEASE, Draft
 from treasure.pipelines.writer import writer_of
 from treasure.scheduler import FrontierScheduler
@@ -45,7 +46,8 @@ class LandingMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that there will be no response."""
         self._landed(request)
-        self._record(request, request.url, 0, failures.of_exception(exception))
+        if not isinstance(exception, GivenUp):
+            self._record(request, request.url, 0, failures.of_exception(exception))
 
     def _landed(self, request: Request) -> None:
         lease = request.meta.get(LEASE)

@@ -19,6 +19,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from treasure import robots
 from treasure.addon import is_native, workbench_of
+from treasure.downloaders.patience import GivenUp, patience_of
 from treasure.frontier.base import Entry
 from treasure.items import LEASE, SITEMAP
 from treasure.middlewares.politeness import manners_of
@@ -73,6 +74,8 @@ class RobotsMiddleware:
         rules, manners = self.robots.rules(origin, now), manners_of(self.crawler)
         ours = is_native(self.crawler)
         if rules is None:
+            if patience_of(self.crawler).is_over:
+                raise GivenUp(robots.UNREACHABLE)
             wait = self.robots.wait(origin)
             if self.robots.closed(origin, now) or not (ours and wait):
                 raise IgnoreRequest(robots.UNREACHABLE)
@@ -107,6 +110,8 @@ class RobotsMiddleware:
         stats.inc_value("robotstxt/request_count")
         try:
             response = await self._fetch(robots.robots_url(origin))
+        except GivenUp:
+            return
         except Exception as error:
             stats.inc_value(f"robotstxt/exception_count/{type(error).__name__}")
             logger.info("The robots.txt of %s cannot be had: %s", origin, error)

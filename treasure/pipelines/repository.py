@@ -11,9 +11,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from treasure.addon import workbench_of
+from treasure.downloaders.patience import told_to_end
 from treasure.items import PageItem
 from treasure.pipelines.writer import writer_of
-from treasure.repository.helper import Helper
+from treasure.repository.helper import WAIT_SECONDS, Helper
 from treasure.workbench import repository_url
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from treasure.workbench import Workbench
 
 logger = logging.getLogger(__name__)
+
+
+HURRIED_SECONDS = 2.0
+"""How long the helper has when the process was told to end."""
 
 
 class RepositoryPipeline:
@@ -54,7 +59,10 @@ class RepositoryPipeline:
         """Write what still waits, and give the helper a while to finish it."""
         if workbench_of(self.crawler) is not None:
             await writer_of(self.crawler).close()
-        if self.helper is not None and not await asyncio.to_thread(self.helper.close):
+        if self.helper is None:
+            return
+        seconds = HURRIED_SECONDS if told_to_end(self.crawler) else WAIT_SECONDS
+        if not await asyncio.to_thread(self.helper.close, seconds):
             logger.info("Not all stored pages are indexed yet: `treasure refresh` does the rest.")
 
     def _start_helper(self, bench: Workbench) -> None:

@@ -2,7 +2,8 @@
 
 A page and its links are one transaction; only when it is committed does the frontier hear that
 the page is done. The database works in a thread of its own. When it does not answer, the crawl
-takes no further links, tries again, and stops with ``repository_unavailable`` in the end.
+takes no further links, tries again, and stops with ``repository_unavailable`` in the end; at once
+when the process was told to end, since then somebody waits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scrapy import signals
 
 from treasure import failures
 from treasure.addon import workbench_of
+from treasure.downloaders.patience import told_to_end
 from treasure.errors import RepositoryUnavailable
 from treasure.frontier.base import Lease
 from treasure.items import LEASE, ORIGIN, Draft
@@ -24,6 +26,7 @@ from treasure.network import NetworkWatch
 from treasure.pages import Verdict
 from treasure.repository.records import LinkRecord, PageRecord
 from treasure.scheduler import FrontierScheduler
+from treasure.stopping import REPOSITORY_UNAVAILABLE
 from treasure.urls import host_of, is_respelt, url_key
 
 if TYPE_CHECKING:
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REPOSITORY_UNAVAILABLE = "repository_unavailable"
 WAITS_SECONDS = (1, 2, 5, 10, 20, 30, 60, 60, 60, 60)
 """Pauses between attempts to write; about five minutes in all."""
 BACKLOG_BATCHES = 1
@@ -185,12 +187,12 @@ class RepositoryWriter:
                 break
             except RepositoryUnavailable as error:
                 self.crawler.stats.inc_value("treasure/repository/unavailable")
-                if wait is None:
+                if wait is None or told_to_end(self.crawler):
                     logger.error("%s; nothing acknowledged is lost. Mend it and restart.", error)
                     self._stop()
                     return
                 logger.warning("%s; trying again in %d s.", error, wait)
-                await asyncio.sleep(wait)
+                await self._pause(wait)
         self.crawler.stats.inc_value("treasure/repository/batches")
         self.crawler.stats.max_value(
             "treasure/repository/slowest_batch_seconds", round(time.monotonic() - started, 3)
@@ -199,6 +201,12 @@ class RepositoryWriter:
         if isinstance(scheduler, FrontierScheduler):
             scheduler.done([key for record in batch for key in _done_with(record)])
             scheduler.wake()
+
+    async def _pause(self, seconds: int) -> None:
+        for _ in range(seconds):
+            if told_to_end(self.crawler):
+                return
+            await asyncio.sleep(1)
 
     def _stop(self) -> None:
         self._broken = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, insert, select, update
@@ -19,6 +20,10 @@ ALIVE_SECONDS = 15.0
 """A process that gave no sign of life for this long does not run."""
 SILENT_SECONDS = 3.0
 """A process of a fleet may be silent for this long when another one ends the job."""
+
+
+Statuses = Mapping[str, tuple[float, dict[str, Any]]]
+"""What each process of a job said last, and when."""
 
 
 class Order(NamedTuple):
@@ -56,9 +61,12 @@ class StoredGraph(NamedTuple):
     journal: list[Any]
 
 
-def running(
-    statuses: Mapping[str, tuple[float, dict[str, Any]]], ended: float | None = None
-) -> dict[str, dict[str, Any]]:
+def latest(statuses: Statuses) -> tuple[float, dict[str, Any]]:
+    """Return what was said last of all, and when; 0 and nothing when no process said anything."""
+    return max(statuses.values(), key=itemgetter(0), default=(0.0, {}))
+
+
+def running(statuses: Statuses, ended: float | None = None) -> dict[str, dict[str, Any]]:
     """Return the status of each process that runs: it said so lately, and not that it stopped.
 
     One that was killed says nothing; it does not run either when its job *ended* without it.
@@ -120,7 +128,7 @@ class JobStore(Database):
         with self.writing() as connection:
             upsert(connection, statuses, [row], ("job", "worker"))
 
-    def statuses(self, job: str) -> dict[str, tuple[float, dict[str, Any]]]:
+    def statuses(self, job: str) -> Statuses:
         """Return time and status of each process of *job*."""
         query = select(statuses.c.worker, statuses.c.time, statuses.c.status)
         with self.reading() as connection:

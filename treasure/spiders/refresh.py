@@ -25,12 +25,12 @@ from treasure.config import PREFIX, TreasureConfig, settings_of
 from treasure.contact import check_contact
 from treasure.errors import RepositoryUnavailable, UnavailableError, UserError
 from treasure.items import headers_of
-from treasure.pipelines.writer import REPOSITORY_UNAVAILABLE
 from treasure.repository.freshness import DAY_SECONDS, Policy
 from treasure.repository.helper import Helper
 from treasure.repository.judges import JobJudges
 from treasure.repository.store import Store
 from treasure.repository.visits import Look, Visit, Visits
+from treasure.stopping import REPOSITORY_UNAVAILABLE
 from treasure.workbench import repository_url
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from scrapy.http import Response, TextResponse
 from treasure import failures
 from treasure.addon import workbench_of
 from treasure.config import settings_of
+from treasure.downloaders.patience import GivenUp
 from treasure.errors import UnreadablePageError, UserError
 from treasure.extract import decode, read_page
 from treasure.frontier.base import Entry, Lease
@@ -109,6 +110,8 @@ class TreasureSpider(Spider):
     def failed(self, failure: Failure) -> Iterator[Any]:
         """Record a download that gave no response."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
+        if isinstance(failure.value, GivenUp):
+            return
         if isinstance(failure.value, GivenBack):
             self._scheduler.give_back(lease, failure.value.seconds)
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Integer, case, cast, func, select
 
-from treasure.repository.jobs import running
+from treasure.repository.jobs import latest, running
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -25,7 +25,6 @@ def live(store: Store, job: Mapping[str, Any]) -> dict[str, Any]:
     statuses = store.statuses(job["job"])
     workers = [status | {"at": then} for then, status in statuses.values()]
     at_work = running(statuses, job["stopped"]).values()
-    latest = max(workers, key=lambda worker: worker["at"], default={})
     totals = {
         name: sum(worker.get(name) or 0 for worker in workers)
         for name in ("pages", "on_topic", "off_topic", "failed", "retries", "bytes")
@@ -35,7 +34,7 @@ def live(store: Store, job: Mapping[str, Any]) -> dict[str, Any]:
         "running": bool(at_work),
         "paused": bool(at_work) and all(worker.get("paused") for worker in at_work),
         "pages_per_second": speed,
-        "queued": latest.get("queued") or 0,
+        "queued": latest(statuses)[1].get("queued") or 0,
         "workers": workers,
     }
 
