@@ -41,6 +41,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 ON_TOPIC = "telescope star planet comet galaxy orbit astronomer nebula eclipse asteroid".split()
 OFF_TOPIC = "recipe butter oven football league goal tractor harvest guitar melody sofa".split()
+SYLLABLES = "ka lo mi ne ru sa te vo wi za ba du fe go hi ju".split()
+"""What names are made of: a page has some of its own, or it would be a copy of the others, and the
+links of many copies are not followed (``treasure.copies``)."""
 
 
 class Web:
@@ -59,7 +62,10 @@ class Web:
     def body(self, number: int) -> bytes:
         draw = random.Random(number)
         words = ON_TOPIC if number % 3 else OFF_TOPIC
-        paragraphs = [" ".join(draw.choices(words, k=60)) for _ in range(8)]
+        names = ["".join(draw.choices(SYLLABLES, k=3)) for _ in range(40)]
+        paragraphs = [
+            " ".join(draw.choices(words, k=45) + draw.choices(names, k=15)) for _ in range(8)
+        ]
         near = [2 * number + 1, 2 * number + 2]
         far = [draw.randrange(self.pages) for _ in range(8)]
         links = [
