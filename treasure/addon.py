@@ -36,6 +36,7 @@ CONFIGURATION_ERROR = "configuration_error"
 UNAVAILABLE = "unavailable"
 
 SCHEDULER = "treasure.scheduler.FrontierScheduler"
+DOWNLOADER = "treasure.downloaders.unslotted.UnslottedDownloader"
 LOG_FORMATTER = "treasure.extensions.log_lines.LogLines"
 SPIDER_MIDDLEWARES = {"treasure.middlewares.tgraph_scoring.TGraphScoringMiddleware": 950}
 DOWNLOADER_MIDDLEWARES = {
@@ -187,6 +188,8 @@ class TreasureAddon:
         ours = is_native(self.crawler)
         if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
             _take_over_order(settings)
+            if ours:
+                settings.set("DOWNLOADER", DOWNLOADER, priority="addon")
         _add(settings, "SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES)
         _add(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
         _add(settings, "ITEM_PIPELINES", ITEM_PIPELINES)

@@ -1,17 +1,23 @@
-"""Fetches addresses with a given download handler and prints what came, for test_http.
+"""Fetches addresses with a given download handler, and downloader, and prints what came.
 
-python -m tests.downloaders.fetching HANDLER '[{"url": ..., "method": ..., "meta": {...}}, ...]'
+python -m tests.downloaders.fetching HANDLER '[{"url": ..., "method": ..., "meta": {...}}, ...]' ...
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import StopDownload
+
+SIGNALS = (
+    "request_reached_downloader", "response_downloaded", "request_left_downloader",
+    "response_received",
+)  # fmt: skip
 
 
 class Fetching(Spider):
@@ -22,7 +28,12 @@ class Fetching(Spider):
     told: list[dict[str, Any]]
 
     async def start(self) -> Any:
+        self.heard: dict[int, list[str]] = {}
         self.crawler.signals.connect(self.received, signal=signals.bytes_received)
+        for name in SIGNALS:
+            self.crawler.signals.connect(
+                self.listener(name), signal=getattr(signals, name), weak=False
+            )
         for number, asked in enumerate(self.asked):
             meta = {"dont_redirect": True, "handle_httpstatus_all": True, "number": number}
             yield Request(
@@ -30,6 +41,12 @@ class Fetching(Spider):
                 headers=asked.get("headers", {}), meta=meta | asked.get("meta", {}),
                 dont_filter=True, callback=self.came, errback=self.failed,
             )  # fmt: skip
+
+    def listener(self, name: str) -> Callable[[Request], None]:
+        def hear(request: Request) -> None:
+            self.heard.setdefault(request.meta.get("number", -1), []).append(name)
+
+        return hear
 
     def received(self, data: bytes, request: Request) -> None:
         if request.meta.get("enough"):
@@ -44,6 +61,7 @@ class Fetching(Spider):
         self.told.append(
             {
                 "number": response.meta["number"],
+                "signals": self.heard.get(response.meta["number"], []),
                 "url": response.url,
                 "status": response.status,
                 "headers": headers,
@@ -58,10 +76,12 @@ class Fetching(Spider):
 
     def failed(self, failure: Any) -> None:
         number = failure.request.meta["number"]
-        self.told.append({"number": number, "failure": type(failure.value).__name__})
+        heard = self.heard.get(number, [])
+        told = {"number": number, "signals": heard, "failure": type(failure.value).__name__}
+        self.told.append(told)
 
 
-def main(handler: str, asked: str) -> None:
+def main(handler: str, asked: str, downloader: str = "") -> None:
     told: list[dict[str, Any]] = []
     settings = {
         "LOG_LEVEL": "ERROR",
@@ -73,6 +93,8 @@ def main(handler: str, asked: str) -> None:
         "TELNETCONSOLE_ENABLED": False,
         "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), handler),
     }
+    if downloader:
+        settings["DOWNLOADER"] = downloader
     process = AsyncCrawlerProcess(settings)
     process.crawl(Fetching, asked=json.loads(asked), told=told)
     process.start()

@@ -25,8 +25,9 @@ OURS = "treasure.downloaders.http.HttpDownloadHandler"
 SCRAPYS = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 
-def fetch(handler, asked):
+def fetch(handler, asked, *downloader):
     line = [sys.executable, "-m", "tests.downloaders.fetching", handler, json.dumps(asked)]
+    line += downloader
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert not done.returncode, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -69,21 +67,18 @@ class Patience:
         """Whether nothing is waited for any more."""
         return self._last is not None and asyncio.get_running_loop().time() >= self._last
 
-    @asynccontextmanager
-    async def limit(self, seconds: float) -> AsyncIterator[None]:
+    def limit(self, seconds: float) -> _Limit:
         """Raise TimeoutError after *seconds*, or GivenUp when the crawl shall end before."""
-        try:
-            async with asyncio.timeout(seconds) as limit:
-                self._shorten(limit)
-                self._limits.add(limit)
-                try:
-                    yield
-                finally:
-                    self._limits.remove(limit)
-        except TimeoutError:
-            if self.is_over:
-                raise GivenUp("the crawl ends") from None
-            raise
+        return _Limit(self, seconds)
+
+    def began(self, limit: asyncio.Timeout) -> None:
+        """Take in that something is waited for."""
+        self._shorten(limit)
+        self._limits.add(limit)
+
+    def ended(self, limit: asyncio.Timeout) -> None:
+        """Take in that it is not waited for any more."""
+        self._limits.remove(limit)
 
     def _opened(self) -> None:
         self._call.start(LOOK_SECONDS, now=False)
@@ -114,3 +109,24 @@ class Patience:
         when = limit.when()
         if self._last is not None and when is not None and when > self._last:
             limit.reschedule(self._last)
+
+
+class _Limit:
+    """A time limit that ends sooner when the crawl shall end."""
+
+    def __init__(self, patience: Patience, seconds: float) -> None:
+        self._patience = patience
+        self._timeout = asyncio.timeout(seconds)
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+        self._patience.began(self._timeout)
+
+    async def __aexit__(self, *raised: Any) -> None:
+        self._patience.ended(self._timeout)
+        try:
+            await self._timeout.__aexit__(*raised)
+        except TimeoutError:
+            if self._patience.is_over:
+                raise GivenUp("the crawl ends") from None
+            raise

@@ -1,0 +1,25 @@
+"""What the frontier gave is fetched at once, and everybody is told what Scrapy would tell."""
+
+from __future__ import annotations
+
+from tests.crawl.sites import Site
+from tests.downloaders.test_http import OURS, fetch, pages
+from treasure.items import LEASE
+
+UNSLOTTED = "treasure.downloaders.unslotted.UnslottedDownloader"
+
+
+def test_what_comes_and_what_is_told_are_what_scrapys_downloader_brings() -> None:
+    with Site(pages()) as site:
+        asked = [{"url": f"{site.url}{path}", "meta": {LEASE: 1}} for path in pages()]
+        asked += [{"url": url, "meta": {LEASE: 1}} for url in ("http://127.0.0.1:1/", "ftp://x.y/")]
+        asked += [{"url": f"{site.url}/", "meta": {}}]  # not from the frontier
+        by_scrapy = fetch(OURS, asked)
+        assert fetch(OURS, asked, UNSLOTTED) == by_scrapy
+    reached = "request_reached_downloader"
+    assert by_scrapy[0]["signals"] == [
+        reached, "response_downloaded", "request_left_downloader", "response_received",
+    ]  # fmt: skip
+    refused = by_scrapy[len(pages())]
+    assert refused["failure"] == "DownloadConnectionRefusedError"
+    assert refused["signals"] == [reached, "request_left_downloader"]
