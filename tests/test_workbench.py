@@ -55,6 +55,16 @@ def test_a_topic_without_words_needs_examples(tmp_path: Path) -> None:
     bench.frontier.close()
 
 
+def test_a_topic_that_dewey_does_not_know_is_named_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "treasure.workbench")
+    for topic in ("Schmetterlinge", "astronomy"):
+        build(config(tmp_path, topic=topic), ["http://a.example/"]).close()
+    assert "Dewey has no number for 'Schmetterlinge' that we know" in caplog.text
+    assert "astronomy" not in caplog.text
+
+
 def test_languages_are_codes(tmp_path: Path) -> None:
     chosen = config(tmp_path, topic="astronomy", topic_languages="EN, de")
     topics = topics_of(chosen)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from treasure.errors import ConfigError, TreasureError
 
@@ -57,6 +59,15 @@ class AddressPolicy:
                 f"{host} is at {address}, which is no public address."
                 " TREASURE_ALLOWED_NETWORKS can allow it."
             )
+
+
+def proxy_of(url: str) -> str:
+    """Return the proxy that the environment names for *url*, as Scrapy reads it; else empty."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme, "")
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def addresses_of(host: str) -> list[str]:

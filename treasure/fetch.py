@@ -1,11 +1,12 @@
 """One page from the live web, for commands that need a page before any crawl runs.
 
 Not a crawler: example pages and ``treasure classify URL`` come through here, with the same limits
-on size, time, redirects and addresses as in a crawl.
+on size, time, redirects and addresses, and by the same proxy, as in a crawl.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import socket
@@ -13,9 +14,9 @@ import ssl
 import threading
 import zlib
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from treasure.addresses import AddressPolicy, ForbiddenAddressError
+from treasure.addresses import AddressPolicy, ForbiddenAddressError, addresses_of, proxy_of
 from treasure.contact import AGENT, with_contact
 from treasure.errors import UserError
 from treasure.extract import decode, read_page
@@ -82,18 +83,33 @@ def _get(url: str, policy: AddressPolicy, agent: str) -> tuple[http.client.HTTPR
     host = parts.hostname or ""
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = {"User-Agent": agent, "Accept": "text/html", "Accept-Encoding": "gzip"}
+    proxy = urlsplit(proxy_of(url))
+    if proxy.hostname:
+        connection = http.client.HTTPConnection(
+            proxy.hostname, proxy.port or 80, timeout=TIMEOUT_SECONDS
+        )
+        if secure:
+            connection.set_tunnel(host, port, headers=_password(proxy))
+        else:
+            path = url
+            headers |= _password(proxy)
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
     deadline = threading.Timer(DEADLINE_SECONDS, lambda: _hang_up(connection.sock))
     deadline.daemon = True
     deadline.start()
     try:
-        connection.sock = _connect(host, port, policy)
+        if proxy.hostname:
+            _check(host, policy)
+            connection.connect()
+        else:
+            connection.sock = _connect(host, port, policy)
         if secure:
             context = ssl.create_default_context()
             connection.sock = context.wrap_socket(connection.sock, server_hostname=host)
-        path = parts.path + (f"?{parts.query}" if parts.query else "")
-        headers = {"User-Agent": agent, "Accept": "text/html", "Accept-Encoding": "gzip"}
-        connection.request("GET", path or "/", headers=headers)
+        connection.request("GET", path, headers=headers)
         response = connection.getresponse()
         return response, _body(response, url)
     except (OSError, http.client.HTTPException, ForbiddenAddressError) as error:
@@ -108,6 +124,21 @@ def _hang_up(sock: socket.socket | None) -> None:
     if sock is not None:
         with contextlib.suppress(OSError):
             sock.shutdown(socket.SHUT_RDWR)
+
+
+def _password(proxy: SplitResult) -> dict[str, str]:
+    """Return what a proxy is told that wants to know who asks."""
+    if not proxy.username:
+        return {}
+    said = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}".encode()
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(said).decode()}"}
+
+
+def _check(host: str, policy: AddressPolicy) -> None:
+    """Check the addresses of *host* where we can resolve it; a proxy may know more names."""
+    with contextlib.suppress(OSError, UnicodeError):
+        for address in addresses_of(host):
+            policy.check(host, address)
 
 
 def _connect(host: str, port: int, policy: AddressPolicy) -> socket.socket:

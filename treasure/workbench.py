@@ -148,6 +148,8 @@ def build(config: TreasureConfig, seeds: Sequence[str], *, seeds_needed: bool = 
     With *seeds_needed*, a new job without seeds is such a mistake. A job that goes on needs none.
     """
     topics = topics_of(config)
+    for note in (note for topic in topics for note in topic.notes):
+        logger.info("%s", note)
     # What is wrong in these is told before anything is opened.
     parse_windows(config.speed_windows)
     AddressPolicy(config.allowed_networks)

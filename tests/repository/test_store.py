@@ -210,6 +210,16 @@ def test_two_stores_write_to_one_database(url: str) -> None:
 # -- what can go wrong
 
 
+def test_a_new_database_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "t.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    made = threading.Timer(0.5, other.execute, ["COMMIT"])
+    made.start()
+    Store.open(f"sqlite:///{tmp_path / 't.db'}").close()
+    made.join()
+    other.close()
+
+
 def test_a_locked_database_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treasure.repository.database.BUSY_SECONDS", 0.05)
     path = tmp_path / "treasure.db"

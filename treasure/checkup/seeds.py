@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-from treasure.addresses import AddressPolicy, addresses_of
+from treasure.addresses import AddressPolicy, addresses_of, proxy_of
 from treasure.checkup.findings import NOTE, OK, PROBLEM, WARNING, Finding
 from treasure.config import TreasureConfig
 from treasure.urls import host_of
@@ -65,7 +64,7 @@ def _in_web(seeds: list[str], path: str) -> Iterator[Finding]:
 
 
 def _resolvable(seeds: list[str], config: TreasureConfig) -> Iterator[Finding]:
-    proxied = {urlsplit(seed).hostname or "": _by_proxy(seed) for seed in seeds}
+    proxied = {urlsplit(seed).hostname or "": proxy_of(seed) for seed in seeds}
     asked = sorted(proxied)[:MAX_RESOLVED]
     with ThreadPoolExecutor(max_workers=16) as pool:
         addresses = dict(zip(asked, pool.map(_addresses, asked), strict=True))
@@ -94,12 +93,6 @@ def _resolvable(seeds: list[str], config: TreasureConfig) -> Iterator[Finding]:
         yield Finding("seeds", OK, f"{left} of {len(asked)} hosts are left to the proxy.")
     elif not lost and not private:
         yield Finding("seeds", OK, "Every host can be resolved.")
-
-
-def _by_proxy(seed: str) -> bool:
-    """Tell whether a crawl asks a proxy of the environment for *seed*, as Scrapy chooses it."""
-    parts = urlsplit(seed)
-    return parts.scheme in getproxies() and not proxy_bypass(parts.hostname or "")
 
 
 def _addresses(name: str) -> list[str]:

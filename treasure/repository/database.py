@@ -9,6 +9,8 @@ would have to start again.
 from __future__ import annotations
 
 import logging
+import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -263,6 +265,21 @@ def _is_ours(error: DBAPIError) -> bool:
     return type(error).__name__ in kinds and not error.connection_invalidated
 
 
+def _write_ahead(cursor: sqlite3.Cursor) -> str:
+    """Have a write-ahead log where there can be one, and return the kind of log there is.
+
+    SQLite does not wait here for a process that makes the same new database at this moment.
+    """
+    patience = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return str(cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > patience:
+                raise
+        time.sleep(0.05)
+
+
 def _sqlite(url: URL) -> Engine:
     memory = url.database in (None, "", ":memory:")
     if not memory:
@@ -281,7 +298,7 @@ def _sqlite(url: URL) -> Engine:
     def prepare(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
         cursor = connection.cursor()
-        mode = cursor.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        mode = _write_ahead(cursor)
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA temp_store=MEMORY")
