@@ -104,6 +104,13 @@ def test_a_letter_before_a_hyphen_makes_another_word():
     assert "Nearest by its words: 650 (business)" in topic.notes[0]
 
 
+def test_a_file_as_windows_writes_it(tmp_path):
+    path = tmp_path / "topic.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "Gaelic football"\r\nkeywords = ["gaa"]\r\n')
+    (topic,) = read_topics(str(path))
+    assert (topic.name, topic.keywords) == ("Gaelic football", ("gaa",))
+
+
 def test_files_and_names_together(tmp_path):
     path = tmp_path / "t.toml"
     path.write_text('name = "Butterflies"')

@@ -96,7 +96,7 @@ def has_words(topic: Topic) -> bool:
 
 def _from_file(path: Path, names: TopicNames) -> list[Topic]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise TopicError(f"The topic file {path} is no TOML: {error}.") from None
     except UnicodeDecodeError:
