@@ -13,6 +13,7 @@ from treasure.frontier.memory import MemoryFrontier
 from treasure.items import LinkBatch
 from treasure.pages import Verdict
 from treasure.scheduler import FrontierScheduler
+from treasure.stopping import REPOSITORY_UNAVAILABLE
 from treasure.urls import url_key
 
 PAGES = [page(name, f"The [{name}let|owl] and the [Shared|nest].") for name in "ABCDE"]
@@ -135,3 +136,15 @@ def test_new_scores_find_the_links_they_are_for() -> None:
         return frontier
 
     assert queued(asyncio.run(crawl()))[0][:2] == (PAGES[0].links[0].url, 0.95)
+
+
+def test_the_first_reason_to_stop_stays_unless_something_hinders_the_crawl() -> None:
+    scheduler, *_ = make()
+    for reason, stays in [
+        ("stopped", "stopped"),
+        ("max_minutes", "stopped"),
+        (REPOSITORY_UNAVAILABLE, REPOSITORY_UNAVAILABLE),
+        ("stopped", REPOSITORY_UNAVAILABLE),
+    ]:
+        scheduler.stop(reason)
+        assert scheduler.stop_reason == stays

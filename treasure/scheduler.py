@@ -32,7 +32,7 @@ from treasure.errors import FrontierUnavailable, RepositoryUnavailable, Treasure
 from treasure.frontier.base import Entry, Frontier, Lease
 from treasure.items import LEASE, LinkBatch
 from treasure.plain import plain, plain_part, restored
-from treasure.stopping import REPOSITORY_UNAVAILABLE
+from treasure.stopping import HINDERED, REPOSITORY_UNAVAILABLE
 from treasure.urls import canonical, url_key
 
 if TYPE_CHECKING:
@@ -337,8 +337,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._taken -= 1
 
     def stop(self, reason: str) -> None:
-        """Take no more links; the crawl ends with *reason* when what is in flight has landed."""
-        self.stop_reason = self.stop_reason or reason
+        """Take no more links; the crawl ends with *reason* when what is in flight has landed.
+
+        The first reason stays, but for what keeps a crawl that was told to end from storing all.
+        """
+        if not self.stop_reason or reason in HINDERED:
+            self.stop_reason = reason
 
     def wake(self) -> None:
         """Make the engine ask for the next request now."""
