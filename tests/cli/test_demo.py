@@ -35,11 +35,18 @@ def test_a_folder_that_cannot_be_made_is_named(capsys):
     assert capsys.readouterr().err.endswith("/proc/treasure: No such file or directory.\n")
 
 
+def hear_ctrl_c() -> None:
+    """Undo what a shell does to commands in the background: they ignore Ctrl-C, as we would."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_is_one_line(demo_folder, tmp_path):
     for name in ("web.warc.gz", "topics.json", "web.fingerprint"):
         shutil.copy(demo_folder / name, tmp_path)
     line = [sys.executable, "-m", "treasure", "demo", "--out", str(tmp_path)]
-    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True) as demo:
+    with subprocess.Popen(
+        line, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear_ctrl_c
+    ) as demo:
         while not (tmp_path / "topic.toml").exists():
             time.sleep(0.01)
         time.sleep(0.3)  # now its crawl starts
