@@ -107,6 +107,18 @@ def test_new_rows_begin(module):
 
 
 @BOTH
+@given(st.lists(st.sampled_from([0.0, 0.2, 0.209, 0.21, 0.22, 0.8]), min_size=8, max_size=8))
+def test_scores_settle(module, values):
+    score, sent = np.array(values).reshape(2, 4).copy()
+    rows = np.array([3, 0, 2])
+    moved = np.abs(score - sent) > 0.05 * np.maximum(score, sent)
+    expected = sent.copy()
+    expected[rows[moved[rows]]] = score[rows[moved[rows]]]
+    assert module.settle(rows, score, sent, 0.05) == rows[moved[rows]].tolist()
+    assert sent.tolist() == expected.tolist()
+
+
+@BOTH
 def test_what_the_graph_says_of_new_links(module):
     osm = np.array([[0.1, 0.6], [0.0, 0.0], [0.9, 0.3]])
     records = np.zeros(3, np.dtype([("number", np.int64), ("x", np.int8), ("distance", np.int8)]))

@@ -1,6 +1,7 @@
 """Writes down what a page says of its links: where they stand, and what stands around them.
 
-Serves ``strategies.treasure`` and ``strategies.evidence``, whose columns these are.
+Serves ``strategies.treasure`` and ``strategies.evidence``, whose columns these are, and
+``strategies.queue_order``.
 """
 
 from __future__ import annotations
@@ -250,6 +251,21 @@ def begin(rows: list, keys: list, key_of: cython.longlong[:], alive: cython.ucha
         row = rows[i]
         key_of[row] = keys[i]
         alive[row] = 1
+
+
+def settle(
+    rows: cython.longlong[:], score: cython.double[:], sent: cython.double[:], share: cython.double
+) -> list[int]:
+    """Return the rows whose score is another than was sent by more than a *share*: sent it is."""
+    told: list = []
+    i: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if abs(score[row] - sent[row]) > share * max(score[row], sent[row]):
+            sent[row] = score[row]
+            told.append(row)
+    return told
 
 
 def hear(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from treasure.core.order import best, settle
+from treasure.core.witness import settle
 from treasure.strategies.evidence import Evidence
 
 SLICE, HEAD = 512, 256
@@ -52,24 +52,23 @@ class QueueOrder:
     def _head(self) -> Rows:
         """Return the best links, and note how good they must be."""
         # The head does not fall by a tenth within a few pages, or seldom: others need no look.
-        rows, scores = self._above(0.9 * self._edge)
-        if rows.size < BEST:
-            rows, scores = self._above(0.0)
-        if rows.size > BEST:
-            last = rows.size - BEST
-            self._bar, self._edge = float(np.partition(scores, last)[last]), float(scores.min())
-        else:
+        high = self._above(0.9 * self._edge)
+        if high.size < BEST:
+            high = self._above(0.0)
+        if high.size <= BEST:
             self._bar = self._edge = 0.0
-        return rows
+            return high
+        column = self.evidence.column
+        scores = np.maximum(column["score"][high], column["sent"][high])
+        last = min(HEAD, high.size) - 1
+        head = np.argpartition(-scores, [BEST - 1, last])[: last + 1]
+        self._bar, self._edge = float(scores[head[BEST - 1]]), float(scores[head[-1]])
+        return high[head]
 
-    def _above(self, score: float) -> tuple[Rows, Floats]:
-        """Return the best of the links above a score, and how good each is.
-
-        The frontier goes by what it was told last.
-        """
+    def _above(self, score: float) -> Rows:
+        """Return the links above a score. The frontier goes by what it was told last."""
         column, size = self.evidence.column, self.evidence.size
-        higher = (column["score"][:size] > score) | (column["sent"][:size] > score)
-        return best(np.flatnonzero(higher), column["score"], column["sent"], HEAD)
+        return np.flatnonzero((column["score"][:size] > score) | (column["sent"][:size] > score))
 
     def settle(self, rows: Rows) -> Rows:
         """Return the links, of those that were just met, with a new score, or one that moved.
