@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import ROOT, command
+from tests.crawl.crawling import command
 from tests.crawl.sites import Answer, Site
 from tests.crawl.small_web import STARS
-from tests.faults.crawls import RunningCrawl, stored
+from tests.faults.crawls import RunningCrawl, running, stored
 from treasure.frontier.embedded import EmbeddedFrontier
 
 pytestmark = pytest.mark.slow
@@ -41,22 +39,13 @@ class Hanging:
         return self._then if was_well or self._first is None else self._first
 
 
-@contextmanager
-def crawling(runs: Path, seed: str) -> Iterator[RunningCrawl]:
+def crawling(runs: Path, seed: str) -> AbstractContextManager[RunningCrawl]:
     """Run a crawl that would wait ten minutes for each of its servers."""
-    log = runs.parent / "crawl.log"
     line = command(
         runs, "topic=astronomy", "job=f", "allowed_networks=127.0.0.0/8", "host_delay_seconds=0.05",
         "main_text=later", f"seeds={seed}", DOWNLOAD_TIMEOUT=600,
     )  # fmt: skip
-    with log.open("wb") as output:
-        process = subprocess.Popen(line, cwd=ROOT, stdout=output, stderr=output)
-    try:
-        yield RunningCrawl(process, log)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+    return running(line, runs.parent / "crawl.log")
 
 
 def test_servers_that_hang_do_not_keep_a_crawl_from_ending(tmp_path: Path) -> None:

@@ -51,6 +51,13 @@ def crawling(
         runs, "topic=astronomy", "job=f", "allowed_networks=127.0.0.0/8", "host_delay_seconds=0.05",
         "repository_batch_seconds=0.2", "retry_seconds=0.5", "main_text=later", *arguments,
     )  # fmt: skip
+    with running(line, log, **environment) as crawl:
+        yield crawl
+
+
+@contextmanager
+def running(line: list[str], log: Path, **environment: str) -> Iterator[RunningCrawl]:
+    """Run the command *line* of a crawl while the block runs, and add what it says to *log*."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             line, cwd=ROOT, stdout=output, stderr=output, env={**os.environ, **environment}
