@@ -47,9 +47,8 @@ def main() -> None:
             page = read_page(url, body)
             decision = crawl.arrived(url, page, page.links)
             analysed = time.process_time()
-            keys = [link.key for link in decision.links]
             measured = crawl.strategy.measured()
-            log.scored(page, page.links, decision, keys, measured, time.time())
+            log.scored(page, page.links, decision, measured, time.time())
             if decision.links:
                 target = decision.links[0].url
                 lease = Lease(url_key(target), Entry(target, 0.5), 0.5, 0.0, False, 0)

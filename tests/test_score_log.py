@@ -26,7 +26,7 @@ def record(log: ScoreLog, page_url: str, scores: dict[str, float], now: float, *
     nodes = np.arange(len(scores)) + 7
     measured = Measured(["bias", "anchor"], np.array([-2.0, 0.5]), keys, values, nodes)
     decision = Decision(Verdict(0.7, True), links, list(scores.values()), rescored)
-    log.scored(page, page.links, decision, keys.tolist(), measured, now)
+    log.scored(page, page.links, decision, measured, now)
 
 
 def fill(path: Path) -> None:
@@ -114,11 +114,11 @@ def test_nothing_is_written_when_nothing_happened(tmp_path: Path) -> None:
 def test_pages_without_links_and_strange_anchors(tmp_path: Path) -> None:
     log = ScoreLog(tmp_path / FILE)
     page = listing("http://x.org/", [])
-    log.scored(page, (), Decision(Verdict(0.0, False), [], []), [], None, 1.0)
+    log.scored(page, (), Decision(Verdict(0.0, False), [], []), None, 1.0)
     link = listing("http://x.org/", [A]).links[0]._replace(anchor_text="a\x1fb \ud800")
     page = listing("http://x.org/2", [A, B])
     decision = Decision(Verdict(0.0, False), [link, page.links[1]], [0.1, 0.2])
-    log.scored(page, page.links, decision, [url_key(A), url_key(B)], None, 2.0)
+    log.scored(page, page.links, decision, None, 2.0)
     log.close()
     assert history(tmp_path / FILE, A)[0].anchor == "a b ?"
     assert history(tmp_path / FILE, B)[0].anchor == "soup"

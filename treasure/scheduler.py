@@ -74,11 +74,8 @@ class Gate(Protocol):
 class Recorder(Protocol):
     """Writes down why links were queued and taken, for explanations later."""
 
-    def scored(self, batch: LinkBatch, decision: Decision, keys: Sequence[int]) -> dict[str, Any]:
-        """Take in the scores of a page's links; return what is known of the link to the page.
-
-        *keys* are those of the decision's links (``url_key``).
-        """
+    def scored(self, batch: LinkBatch, decision: Decision) -> dict[str, Any]:
+        """Take in the scores of a page's links; return what is known of the link to the page."""
 
     def taken(self, lease: Lease) -> None:
         """Take in that a link is taken."""
@@ -251,11 +248,11 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         assert self.bench is not None
         assert self.scoring is not None
         decision = await self.scoring.score(batch)
+        if self.recorder is not None:
+            told = self.recorder.scored(batch, decision)
+            decision = replace(decision, explanation=told)
         links, scores, fresh = decision.links, decision.scores, decision.fresh
         keys = [link.key for link in links]
-        if self.recorder is not None:
-            told = self.recorder.scored(batch, decision, keys)
-            decision = replace(decision, explanation=told)
         if len(set(keys)) < len(keys):
             best = _best(keys, scores)
             links, scores = [links[at] for at in best], [scores[at] for at in best]

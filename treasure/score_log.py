@@ -101,21 +101,17 @@ class ScoreLog:
         page: Page,
         offered: Sequence[Link],
         decision: Decision,
-        keys: Sequence[int],
         measured: Measured | None,
         now: float,
     ) -> None:
-        """Take in what the links of *page* were given; *offered* are all it had.
-
-        *keys* are those of the links that were given a score.
-        """
+        """Take in what the links of *page* were given; *offered* are all it had."""
         opened = self._open
         place = len(opened.block.pages)
         opened.block.pages.append((page.url, decision.verdict.relevance, now, self._number))
         self._number += 1
         links = decision.links
         opened.counts.append(len(links))
-        opened.keys.extend(keys)
+        opened.keys.extend([link.key for link in links])
         opened.scores.extend(decision.scores)
         opened.anchors += [link.anchor_text for link in links]
         nodes = measured.nodes if measured is not None else None

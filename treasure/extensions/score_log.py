@@ -17,7 +17,7 @@ from treasure.score_log import FILE, ScoreLog
 from treasure.strategies.base import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from scrapy.crawler import Crawler
 
@@ -52,11 +52,11 @@ class ScoreLogExtension:
         crawler.signals.connect(extension._closed, signal=signals.spider_closed)
         return extension
 
-    def scored(self, batch: LinkBatch, decision: Decision, keys: Sequence[int]) -> dict[str, Any]:
+    def scored(self, batch: LinkBatch, decision: Decision) -> dict[str, Any]:
         """Take in the scores of a page's links; return what is known of the link to the page."""
         assert self._log is not None
         measured = self._strategy.measured()
-        self._log.scored(batch.page, batch.links, decision, keys, measured, time.time())
+        self._log.scored(batch.page, batch.links, decision, measured, time.time())
         told: dict[str, Any] = {}
         if batch.lease is not None and not batch.listing:
             told = self._told.pop(batch.lease.key, {}) or self._explain(batch.lease)
