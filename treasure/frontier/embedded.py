@@ -5,9 +5,9 @@ that is taken therefore stays where it is until it is acknowledged, and after a 
 to be put back: whatever was out is simply queued. Memory changes only after the disk has.
 
 A page's links belong to dozens of hosts, and to write how many links each has now would cost as
-much as the links. A host is therefore written when its best link changes or one of its links is
-taken or done, and now and then the counts of all hosts at once; opening adds what arrived since
-from the entries.
+much as the links. A host is therefore written when its best link changes, one of its links is done,
+or it is to be left alone for a while, and now and then the counts of all hosts at once; opening
+adds what arrived since from the entries.
 """
 
 from __future__ import annotations
@@ -165,7 +165,9 @@ class EmbeddedFrontier:
         batch = Batch(self._shelf)
         batch.put_tried(key, tried)
         batch.put_counters(Counters(self._sequence + 1, self._arrivals, self._done, self._rate))
-        batch.put_host(host.number, self._host_row(host, max(host.allowed_at, now + host.delay)))
+        if host.delay:
+            allowed_at = max(host.allowed_at, now + host.delay)
+            batch.put_host(host.number, self._host_row(host, allowed_at))
         self._shelf.write(batch)
         self._tried[key] = tried
         self._sequence += 1
@@ -179,7 +181,8 @@ class EmbeddedFrontier:
         """The download ended, well or not: its host may be asked again after its delay."""
         out = self._outside.get(key)
         if out is not None and not out.landed:
-            self._write_host(out.host, max(out.host.allowed_at, now + out.host.delay))
+            if out.host.delay:
+                self._write_host(out.host, max(out.host.allowed_at, now + out.host.delay))
             out.landed = True
             self._turns.landed(out.host, now)
 

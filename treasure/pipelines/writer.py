@@ -261,7 +261,7 @@ class RepositoryWriter:
         if on_topic and decision is not None:
             scored = zip(decision.links, decision.scores, strict=True)
             measured["links"] = tuple(
-                [LinkRecord(link.url, score, link.anchor_text) for link, score in scored]
+                [LinkRecord(link.url, score, link.anchor_text, link.key) for link, score in scored]
             )
         return PageRecord(
             job=self.bench.job,

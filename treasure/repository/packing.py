@@ -132,4 +132,4 @@ def digest(body: bytes) -> bytes:
 
 def targets(links: Iterable[LinkRecord]) -> set[int]:
     """Return the keys of the addresses that *links* lead to."""
-    return {url_key(link.url) for link in links}
+    return {url_key(link.url) if link.key is None else link.key for link in links}

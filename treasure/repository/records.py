@@ -18,6 +18,8 @@ class LinkRecord(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Canonical, as the links of a page are."""
     score: float
     anchor: str = ""
+    key: int | None = None
+    """The frontier's key of *url*, where it is known; it is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
