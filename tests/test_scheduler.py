@@ -6,9 +6,11 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.strategies.small_web import page
 from treasure.crawl import Decision
-from treasure.frontier.base import Entry
+from treasure.frontier.base import Entry, Lease
 from treasure.frontier.memory import MemoryFrontier
 from treasure.items import LinkBatch
 from treasure.pages import Verdict
@@ -26,6 +28,10 @@ class Frontier(MemoryFrontier):
     def __init__(self) -> None:
         super().__init__()
         self.told: list[str] = []
+
+    def take(self, now: float, wanted: int = 1) -> Lease | None:
+        self.told.append(f"take {wanted}")
+        return super().take(now, wanted)
 
     def push(self, entries: Any, keys: Any = None) -> list[bool]:
         self.told.append(f"push {len(entries)}")
@@ -114,6 +120,43 @@ def test_what_was_found_is_there_when_a_link_is_taken() -> None:
         return scheduler.next_request()
 
     assert asyncio.run(crawl()).entry.url == PAGES[0].links[1].url
+
+
+class Gate:
+    """Lets one link through after the other, or all that come."""
+
+    def __init__(self, *, wide: bool) -> None:
+        self.wide = wide
+
+    def opens_at(self, now: float) -> float:
+        return now
+
+    def taken(self, now: float) -> bool:
+        return self.wide
+
+
+@pytest.mark.parametrize(
+    ("wide", "max_pages", "wanted"),
+    [(True, 0, [1, 4, 3]), (True, 3, [1, 2, 1]), (True, 30, [1, 4, 3]), (False, 0, [1, 1, 1])],
+)
+def test_the_frontier_hears_how_many_links_are_wanted(
+    wide: bool, max_pages: int, wanted: list[int]
+) -> None:
+    async def crawl() -> list[str]:
+        scheduler, frontier, _ = make()
+        scheduler.push([Entry(f"https://{n}.example/", 0.5) for n in range(9)])
+        frontier.told.clear()
+        scheduler.bench.config.max_pages = max_pages  # type: ignore[union-attr, misc]
+        scheduler.gates = [Gate(wide=True), Gate(wide=wide)]
+        downloader = SimpleNamespace(total_concurrency=8, active=set(range(3)))
+        scheduler.crawler.engine = SimpleNamespace(downloader=downloader)  # type: ignore[assignment]
+        while len(frontier.told) < 3:
+            request: Any = scheduler.next_request()
+            downloader.active.add(request.key)
+            scheduler._taken += 1
+        return frontier.told
+
+    assert asyncio.run(crawl()) == [f"take {count}" for count in wanted]
 
 
 def test_links_are_queued_before_their_page_is_done() -> None:

@@ -37,6 +37,12 @@ def test_the_ceiling_is_kept_and_reached(rate: float) -> None:
     assert len(takes) >= 0.7 * rate * 60 - 1
 
 
+def test_pages_follow_each_other_at_once_where_nothing_limits_the_speed() -> None:
+    assert Speed().taken(0)
+    assert not Speed(pages_per_second=5).taken(0)
+    assert not Speed(bytes_per_second=1_000).taken(0)
+
+
 def test_bytes() -> None:
     speed = Speed(bytes_per_second=1_000)
     assert speed.opens_at(0) == 0

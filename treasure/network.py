@@ -63,6 +63,7 @@ class NetworkWatch:
         """Return when the next link may be taken."""
         return self._probe_at if self.excuses(now) else now
 
-    def taken(self, now: float) -> None:
+    def taken(self, now: float) -> bool:
         """Take in that a link was taken: during a pause, the only one for a while."""
         self._probe_at = now + PROBE_SECONDS
+        return not self._since

@@ -67,8 +67,8 @@ class Gate(Protocol):
     def opens_at(self, now: float) -> float:
         """Return when it opens: *now* or earlier when it is open."""
 
-    def taken(self, now: float) -> None:
-        """Take in that a link was taken."""
+    def taken(self, now: float) -> bool:
+        """Take in that a link was taken; tell whether others may follow it at once."""
 
 
 class Recorder(Protocol):
@@ -141,6 +141,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
         self._in_turn = 0
+        self._in_a_row = False
+        """Whether the gates let links through one right after the other."""
         self._begun = False
         self._excused: Counter[int] = Counter()
         self._found = _Found()
@@ -378,8 +380,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         except FrontierUnavailable as error:
             self._frontier_gone(error)
             return None
-        for gate in self.gates:
-            gate.taken(now)
+        let = [gate.taken(now) for gate in self.gates]
+        self._in_a_row = all(let)
         if not self._in_turn:
             asyncio.get_running_loop().call_later(0, self._next_turn)
         self._in_turn += 1
@@ -394,15 +396,30 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Take the best link; those whose budget is used up are done without a fetch."""
         assert self.bench is not None
         frontier, admission = self.bench.frontier, self.bench.admission
-        lease = frontier.take(now)
+        wanted = self._wanted()
+        lease = frontier.take(now, wanted)
         while lease is not None and admission.has_budgets:
             if not admission.over_budget(lease.entry.url):
                 break
             self.stats.inc_value("treasure/links/over_budget")
             frontier.landed(lease.key, now)
             frontier.acknowledge([lease.key])
-            lease = frontier.take(now)
+            lease = frontier.take(now, wanted)
         return lease
+
+    def _wanted(self) -> int:
+        """Return how many links Scrapy will ask for before anything else happens."""
+        if not self._in_a_row:
+            return 1
+        assert self.bench is not None
+        downloader = self.crawler.engine.downloader
+        rooms = [
+            REQUESTS_A_TURN - self._in_turn,
+            downloader.total_concurrency - len(downloader.active),
+        ]
+        if self.bench.config.max_pages:
+            rooms.append(self.bench.config.max_pages - self._taken)
+        return max(1, min(rooms))
 
     def _exhausted(self) -> bool:
         """Tell whether nothing may be taken now. What is under way may yet be given back."""

@@ -52,8 +52,9 @@ class Pause:
         """Return *now* when open; a while later when not."""
         return now + PAUSE_SECONDS if self.shut else now
 
-    def taken(self, now: float) -> None:
-        """Nothing to note."""
+    def taken(self, now: float) -> bool:  # noqa: ARG002
+        """Let others follow."""
+        return True
 
 
 class Helm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from tests.servers import RedisServer, free_port
 from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import open_frontier, scripts
-from treasure.frontier.base import Entry, Policy
+from treasure.frontier.base import Entry, Lease, Policy
 from treasure.frontier.redis import RedisFrontier
 
 FREE = Policy(delay=0.0, concurrency=100, ageing_fetches=0)
@@ -76,6 +77,52 @@ def test_a_host_with_downloads_belongs_to_one_worker(redis_url: str, job: str) -
     assert one.take(0.0) is None
     one.close()
     assert two.take(0.0) is not None
+    two.close()
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(delay=1.5),
+        Policy(delay=0.0, concurrency=2),
+        dataclasses.replace(FREE, exploration=0.5),
+    ],
+    ids=["polite", "two at a time", "exploring"],
+)
+def test_in_a_row_or_one_by_one_the_same_links_are_taken(
+    redis_url: str, job: str, policy: Policy
+) -> None:
+    def crawl(name: str, *, in_a_row: bool) -> list[tuple[float, Lease]]:
+        worker = RedisFrontier(redis_url, name, policy)
+        worker.push(links(60))
+        taken: list[tuple[float, Lease]] = []
+        now = 0.0
+        while len(taken) < 60:
+            now += 1.0
+            wanted = [6 - n if in_a_row else 1 for n in range(6)]
+            leases = [lease for n in wanted if (lease := worker.take(now, n)) is not None]
+            taken += [(now, lease) for lease in leases]
+            for lease in leases:
+                worker.landed(lease.key, now)
+        worker.close()
+        return taken
+
+    one_by_one = crawl(job, in_a_row=False)
+    assert crawl(f"{job}-in-a-row", in_a_row=True) == one_by_one
+    assert len({lease.key for _, lease in one_by_one}) == 60
+    assert any(lease.explored for _, lease in one_by_one) == bool(policy.exploration)
+
+
+def test_what_was_taken_in_a_row_and_is_not_asked_for_goes_back(redis_url: str, job: str) -> None:
+    one, two = RedisFrontier(redis_url, job, FREE), RedisFrontier(redis_url, job, FREE)
+    one.push(links(10))
+    first = one.take(0.0, 4)
+    assert first is not None
+    assert two.counts().leased == 4
+    one.acknowledge([first.key])
+    one.close()
+    found = two.counts()
+    assert (found.queued, found.leased, found.done) == (9, 0, 1)
     two.close()
 
 

@@ -105,8 +105,12 @@ class Frontier(Protocol):
         *keys* are those of the entries (``urls.url_key``), where the caller has them.
         """
 
-    def take(self, now: float) -> Lease | None:
-        """Lease the best link whose host is allowed now."""
+    def take(self, now: float, wanted: int = 1) -> Lease | None:
+        """Lease the best link whose host is allowed now.
+
+        *wanted* is how many the caller is about to take, one right after the other: a frontier on
+        a server gets them all at once.
+        """
 
     def landed(self, key: int, now: float) -> None:
         """The download ended, well or not: its host may be asked again after its delay."""

@@ -142,7 +142,7 @@ class EmbeddedFrontier:
             self._drop_worst()
         return [new.pop(key, None) is not None for key in keys]
 
-    def take(self, now: float) -> Lease | None:
+    def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()

@@ -63,7 +63,7 @@ class MemoryFrontier:
             self._drop_worst()
         return new
 
-    def take(self, now: float) -> Lease | None:
+    def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()

@@ -18,6 +18,7 @@ import os
 import socket
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -99,6 +100,8 @@ class RedisFrontier:
         self._mine: set[int] = set()
         self._landings: list[Any] = []
         """Keys of links whose download ended, each with the time; they go with the next call."""
+        self._ahead: deque[Lease] = deque()
+        """What was taken together and is asked for one by one."""
         self._told = Told()
         self._doubtful = False
         self._beaten = -inf
@@ -125,26 +128,11 @@ class RedisFrontier:
             self._drop_worst(queued)
         return new
 
-    def take(self, now: float) -> Lease | None:
+    def take(self, now: float, wanted: int = 1) -> Lease | None:
         """Lease the best link whose host is allowed now."""
-        explored = 0 < self.policy.exploration > self._random.random()
-        draws = (self._random.random(), self._random.random()) if explored else ("", "")
-        answer = self._report(scripts.TAKE, self._out(now), *draws)
-        if answer is None:
-            return None
-        key, payload, score, waited, passed, attempts = answer
-        lease = Lease(
-            int(key),
-            unpack(payload),
-            float(score),
-            self._rate * waited,
-            explored,
-            min(passed, PASSED_OVER_LIMIT),
-            attempts,
-        )
-        self._mine.add(lease.key)
-        self._told.drop(lease.key)
-        return lease
+        if not self._ahead:
+            self._ahead += self._take(now, wanted)
+        return self._ahead.popleft() if self._ahead else None
 
     def landed(self, key: int, now: float) -> None:
         """The download ended, well or not: its host may be asked again after its delay.
@@ -364,6 +352,23 @@ class RedisFrontier:
             full = " It is full: raise maxmemory." if isinstance(error, OutOfMemoryError) else ""
             reason = reason.removesuffix(".")
             raise FrontierUnavailable(f"Redis does not take our call: {reason}.{full}") from error
+
+    def _take(self, now: float, wanted: int) -> list[Lease]:
+        """Lease the best links, *wanted* at most, in one call."""
+        random, share = self._random.random, self.policy.exploration
+        draws = [0 < share > random() and (random(), random()) for _ in range(wanted)]
+        answers, links = self._report(scripts.TAKE, self._out(now), encode(draws))
+        taken = []
+        for draw, answer, link in zip(draws, answers, links, strict=False):
+            key, score, waited, passed, attempts = answer
+            passed = min(passed, PASSED_OVER_LIMIT)
+            ageing = self._rate * waited
+            taken.append(
+                Lease(int(key), unpack(link), float(score), ageing, bool(draw), passed, attempts)
+            )
+            self._mine.add(taken[-1].key)
+            self._told.drop(taken[-1].key)
+        return taken
 
     def _news(
         self, entries: Sequence[Entry], keys: Sequence[int]

@@ -78,7 +78,7 @@ local function state(link) return link[STATE] or 'q' end
 local function order(link) return meta.rate * link[SEQUENCE] - link[SCORE] end
 local function prefix(link) return fmt('%014d:', link[ARRIVAL]) end
 
-local hosts, before, touched, queue, resized = {}, {}, {}, {}, {}
+local hosts, before, touched, rewritten, queue, resized = {}, {}, {}, {}, {}, {}
 local function keep(name, h, raw)
   hosts[name], before[name] = h, {raw, h[BEST], h[RANK], h[PLACE], h[WAITS]}
 end
@@ -99,7 +99,7 @@ local function touch(name)
   return host(name)
 end
 
--- Put a host where it belongs: ready, blocked, or nowhere when it has no links.
+-- Find where a host belongs: ready, blocked, or nowhere when it has no links.
 local function settle(name, now, adds, drops)
   local h = hosts[name]
   local raw, best, rank, place, waits = unpack(before[name], 1, 5)
@@ -123,21 +123,26 @@ local function settle(name, now, adds, drops)
     if h[WAITS] then add(adds, 'wait', h[WAITS], name) else add(drops, 'wait', name) end
   end
   local packed = cmsgpack.pack(h)
+  if packed ~= raw then rewritten[name] = packed end
   keep(name, h, packed)
   if not raw then count('hosts', 1) end
-  return packed ~= raw and packed
+end
+
+-- Put links and hosts in their order.
+local function place(now)
+  for name, list in pairs(queue) do many('ZADD', P .. 'q:' .. name, list) end
+  local adds, drops = {}, {}
+  for name in pairs(touched) do settle(name, now, adds, drops) end
+  for set, list in pairs(drops) do many('ZREM', P .. set, list) end
+  for set, list in pairs(adds) do many('ZADD', P .. set, list) end
+  touched, queue = {}, {}
 end
 
 -- Write whatever changed.
 local function finish(now)
-  for name, list in pairs(queue) do many('ZADD', P .. 'q:' .. name, list) end
-  local rows, adds, drops = {}, {}, {}
-  for name in pairs(touched) do
-    local packed = settle(name, now, adds, drops)
-    if packed then add(rows, 'hosts', name, packed) end
-  end
-  for set, list in pairs(drops) do many('ZREM', P .. set, list) end
-  for set, list in pairs(adds) do many('ZADD', P .. set, list) end
+  place(now)
+  local rows = {}
+  for name, packed in pairs(rewritten) do add(rows, 'hosts', name, packed) end
   for key in pairs(changed) do add(rows, 'states', key, cmsgpack.pack(links[key])) end
   for field, value in pairs(meta) do
     if value ~= told[field] then add(rows, 'meta', field, value) end
@@ -147,7 +152,7 @@ local function finish(now)
   local names = {}
   for name in pairs(resized) do names[#names + 1] = name end
   many('SADD', P .. 'resized', names)
-  touched, queue, changed, resized = {}, {}, {}, {}
+  rewritten, changed, resized = {}, {}, {}
 end
 
 local function ask(h, now)
@@ -320,51 +325,57 @@ return {meta.queued, meta.forgotten, table.concat(answers)}
 
 TAKE = _reports(
     r"""
-local now, explore = tonumber(ARGV[5]), ARGV[6]
+-- ARGV[6]: for each link that is wanted false, or two random numbers where it is to be drawn.
+local now, own, taken, keys = tonumber(ARGV[5]), 'ready:' .. worker, {}, {}
 clock(now)
 if #landings > 0 then finish(now) end
 wake(now)
-local own, chosen = 'ready:' .. worker, nil
-if explore ~= '' then
-  local open, mine = call('ZCARD', P .. 'ready'), call('ZCARD', P .. own)
-  local draw = math.floor(tonumber(explore) * (open + mine))
-  local place = draw < open and 'ready' or own
-  chosen = call('ZRANGE', P .. place, draw < open and draw or draw - open, draw)[1]
-else
+
+local function choose(draw)
+  if draw then
+    local open, mine = call('ZCARD', P .. 'ready'), call('ZCARD', P .. own)
+    local at = math.floor(draw[1] * (open + mine))
+    local set = at < open and 'ready' or own
+    return call('ZRANGE', P .. set, at < open and at or at - open, at)[1]
+  end
   local a = call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES')
   local b = call('ZRANGE', P .. own, 0, 0, 'WITHSCORES')
   local x, y = tonumber(a[2] or 'inf'), tonumber(b[2] or 'inf')
   if b[1] and (not a[1] or y < x or (y == x and b[1] < a[1])) then a = b end
-  chosen = a[1]
+  return a[1]
 end
-if not chosen then
-  finish(now)
-  return nil
+
+for _, draw in ipairs(cmsgpack.unpack(ARGV[6])) do
+  local chosen = choose(draw)
+  if not chosen then break end
+  local name = string.sub(chosen, 16)
+  local Q, top = P .. 'q:' .. name, nil
+  if draw then
+    local at = math.floor(draw[2] * call('ZCARD', Q))
+    top = call('ZRANGE', Q, at, at)[1]
+    call('ZREM', Q, top)
+  else
+    top = call('ZPOPMIN', Q)[1]
+  end
+  local key = string.sub(top, 16)
+  local link, h = load(key), touch(name)
+  local passed = call('ZCOUNT', P .. 'blocked', '-inf', '(' .. text(order(link)))
+  dequeued(link)
+  h[ACTIVE], h[OWNER] = h[ACTIVE] + 1, worker
+  ask(h, now)
+  local attempts = link[ATTEMPTS] or 0
+  link[STATE], link[ATTEMPTS], link[WORKER], link[FLYING] = 'l', attempts + 1, worker, true
+  save(key)
+  count('leased', 1)
+  local waited = meta.sequence - link[SEQUENCE]
+  count('sequence', 1)
+  place(now)
+  keys[#keys + 1] = key
+  taken[#taken + 1] = {key, text(link[SCORE]), waited, passed, attempts}
 end
-local name = string.sub(chosen, 16)
-local Q, top = P .. 'q:' .. name, nil
-if explore ~= '' then
-  local place = math.floor(tonumber(ARGV[7]) * call('ZCARD', Q))
-  top = call('ZRANGE', Q, place, place)[1]
-  call('ZREM', Q, top)
-else
-  top = call('ZPOPMIN', Q)[1]
-end
-local key = string.sub(top, 16)
-local link, h = load(key), touch(name)
-local passed = call('ZCOUNT', P .. 'blocked', '-inf', '(' .. text(order(link)))
-dequeued(link)
-h[ACTIVE], h[OWNER] = h[ACTIVE] + 1, worker
-ask(h, now)
-call('SADD', P .. 'leases:' .. worker, key)
-local attempts = link[ATTEMPTS] or 0
-link[STATE], link[ATTEMPTS], link[WORKER], link[FLYING] = 'l', attempts + 1, worker, true
-save(key)
-count('leased', 1)
-local waited = meta.sequence - link[SEQUENCE]
-count('sequence', 1)
+many('SADD', P .. 'leases:' .. worker, keys)
 finish(now)
-return {key, call('HGET', P .. 'links', key), text(link[SCORE]), waited, passed, attempts}
+return {taken, #keys > 0 and call('HMGET', P .. 'links', unpack(keys)) or {}}
 """,
     when_full=True,
 )
