@@ -16,10 +16,12 @@ its own, in turns, several times:
      --crawl4ai installs it into an environment of its own below ~/.cache/treasure-benchmarks
 
 CPU is user and system time of the crawler's process, all threads, from a fifth of the pages to the
-end: what is loaded at the start counts once a crawl (benchmarks/startup.py). On a busy machine it
-says more than pages a second. "Loop" is the share of the thread that runs the event loop, "servers"
-is what the site, Redis and PostgreSQL took beside it, all of the run. Main texts and the search
-index are made in a process of their own (or by `treasure refresh`) and do not count here.
+last: what is loaded at the start counts once a crawl (benchmarks/startup.py), and so does what is
+kept at the end, which is the column "end", in seconds, with the pages that were under way. On a
+busy machine CPU says more than pages a second. "Loop" is the share of the thread that runs the
+event loop, "servers" is what the site, Redis and PostgreSQL took beside it, all of the run. Main
+texts and the search index are made in a process of their own (or by `treasure refresh`) and do not
+count here.
 
 Pages a second are counted from the moment when every process has a fifth of its pages until the
 first has its last: a crawl of hours hardly knows that one process began a second before another,
@@ -70,7 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="200 pages, one round of a and c")
+    parser.add_argument("--quick", action="store_true", help="800 pages, one round of a and c")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -86,7 +88,7 @@ def main() -> int:
         print(json.dumps(crawl(json.loads(args.child))))
         return 0
     if args.quick:
-        args.pages, args.rounds = 200, 1
+        args.pages, args.rounds = 800, 1
     letters = "ac" if args.quick else "abc"
     letters += "p" * args.paper + "r" * args.redis + "d" * args.several + "4" * args.crawl4ai
     if "r" in (args.only or letters) and importlib.util.find_spec("scrapy_redis") is None:
@@ -132,6 +134,7 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
             "pages": results[0]["pages"],
             "cpu_ms": [1000 * r["cpu"] / r["pages"] for r in results],
             "loop_ms": [1000 * r["loop"] / r["pages"] for r in results],
+            "end_s": [r["end"] for r in results],
             "servers_ms": [1000 * r["servers"] / r["arrived"] for r in results],
             "pages_per_s": [r["pages_per_s"] for r in results],
             "stall_ms": max(r.get("stall", 0.0) for r in results) * 1000,
@@ -146,8 +149,8 @@ def compare(letters: str, pages: int, rounds: int, profile: str) -> dict[str, An
 
 def show(found: dict[str, Any]) -> None:
     print(f"{found['pages']} pages, {found['rounds']} rounds")
-    heads = ("CPU ms/page", "least..most", "loop", "servers", "pages/s", "stall")
-    print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>7}  {:>7}  {:>7}".format(*heads))
+    heads = ("CPU ms/page", "least..most", "loop", "end", "servers", "pages/s", "stall")
+    print(" " * 29, "{:>11}  {:>13}  {:>6}  {:>6}  {:>7}  {:>7}  {:>7}".format(*heads))
     for letter in NAMES:
         if letter in found:
             row = found[letter]
@@ -155,7 +158,8 @@ def show(found: dict[str, Any]) -> None:
             spread = f"{min(cpu):.1f}..{max(cpu):.1f}"
             stall = f"{row['stall_ms']:.0f} ms" if row["stall_ms"] else ""
             figures = (
-                f"{_median(row['loop_ms']):6.2f}  {_median(row['servers_ms']):7.2f}"
+                f"{_median(row['loop_ms']):6.2f}  {_median(row['end_s']):4.2f} s"
+                f"  {_median(row['servers_ms']):7.2f}"
                 f"  {_median(row['pages_per_s']):7.0f}"
             )
             print(
@@ -195,6 +199,7 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
         "arrived": sum(r["arrived"] for r in results),
         "cpu": sum(r["cpu"] for r in results),
         "loop": sum(r["loop"] for r in results),
+        "end": sum(r["end"] for r in results),
         "servers": _servers_cpu() - servers,
         "pages_per_s": _rate([r["times"] for r in results]),
         "stall": max(r.get("stall", 0.0) for r in results),
@@ -235,8 +240,7 @@ def crawl(task: dict[str, Any]) -> dict[str, Any]:
     settings, spider, arguments = _crawler(task)
     process = AsyncCrawlerProcess({"LOG_LEVEL": "WARNING", **settings})
     crawler = process.create_crawler(spider)
-    marks: dict[str, float] = {}
-    times: list[float] = []
+    watch = _Watch(task["pages"])
     profiler = None
     if task["profile"] and task["letter"] in "cp":
         import cProfile
@@ -244,13 +248,8 @@ def crawl(task: dict[str, Any]) -> dict[str, Any]:
         profiler = cProfile.Profile(time.thread_time)
 
     def arrived() -> None:
-        marks["arrived"] = marks.get("arrived", 0) + 1
-        if marks["arrived"] == task["pages"] // WARM_UP:
-            marks["cpu"], marks["loop"] = _cpu(), time.thread_time()
-            if profiler is not None:
-                profiler.enable()
-        elif "cpu" in marks:
-            times.append(time.time())
+        if watch.arrived() and profiler is not None:
+            profiler.enable()
 
     crawler.signals.connect(arrived, signal=signals.response_received, weak=False)
     process.crawl(crawler, **arguments)
@@ -259,13 +258,38 @@ def crawl(task: dict[str, Any]) -> dict[str, Any]:
         profiler.disable()
         profiler.dump_stats(task["profile"])
     stats = crawler.stats.get_stats()
-    return {
-        "arrived": marks["arrived"],
-        "times": times,
-        "cpu": _cpu() - marks["cpu"],
-        "loop": time.thread_time() - marks["loop"],
-        "stall": stats.get("treasure/loop/longest_stall_seconds", 0.0),
-    }
+    return watch.seen() | {"stall": stats.get("treasure/loop/longest_stall_seconds", 0.0)}
+
+
+class _Watch:
+    """Notes when pages arrive, and what was spent by then."""
+
+    def __init__(self, pages: int) -> None:
+        self.warm_up = pages // WARM_UP
+        self.count = 0
+        self.times: list[float] = []
+        self.first = self.last = (0.0, 0.0)
+
+    def arrived(self) -> bool:
+        """Note that a page is here; tell whether it is the one to count from."""
+        self.count += 1
+        self.last = _cpu(), time.thread_time()
+        if self.count == self.warm_up:
+            self.first = self.last
+        elif self.count > self.warm_up:
+            self.times.append(time.time())
+        return self.count == self.warm_up
+
+    def seen(self) -> dict[str, Any]:
+        """Return what was noted, when all is over."""
+        (cpu, loop), (last_cpu, last_loop) = self.first, self.last
+        return {
+            "arrived": self.count,
+            "times": self.times,
+            "cpu": last_cpu - cpu,
+            "loop": last_loop - loop,
+            "end": _cpu() - last_cpu,
+        }
 
 
 async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, Any]:
@@ -277,28 +301,18 @@ async def _crawl4ai_crawl(task: dict[str, Any]) -> dict[str, Any]:
     config = CrawlerRunConfig(
         cache_mode=CacheMode.BYPASS, verbose=False, stream=True, semaphore_count=32
     )
-    pages, seen, waiting = 0, {task["seed"]}, [task["seed"]]
-    marks: dict[str, float] = {}
-    times: list[float] = []
+    seen, waiting = {task["seed"]}, [task["seed"]]
+    watch = _Watch(task["pages"])
     async with AsyncWebCrawler(crawler_strategy=strategy, verbose=False) as crawler:
-        while waiting and pages < task["pages"]:
-            batch, waiting = waiting[: task["pages"] - pages], []
+        while waiting and watch.count < task["pages"]:
+            batch, waiting = waiting[: task["pages"] - watch.count], []
             async for result in await crawler.arun_many(batch, config=config):
-                pages += 1
-                if pages == task["pages"] // WARM_UP:
-                    marks = {"cpu": _cpu(), "loop": time.thread_time()}
-                elif marks:
-                    times.append(time.time())
+                watch.arrived()
                 links = [link for kind in result.links.values() for link in kind]
                 new = [url for url in (link["href"] for link in links) if url not in seen]
                 seen.update(new)
                 waiting += new
-    return {
-        "arrived": pages,
-        "times": times,
-        "cpu": _cpu() - marks["cpu"],
-        "loop": time.thread_time() - marks["loop"],
-    }
+    return watch.seen()
 
 
 def _crawl4ai() -> str:
