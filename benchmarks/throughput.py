@@ -208,6 +208,8 @@ def _run(task: dict[str, Any]) -> dict[str, float]:
 
 def _rate(arrivals: list[list[float]]) -> float:
     """Return the pages a second of all processes while all were at work; 0 if they never were."""
+    if not all(arrivals):
+        return 0.0
     began, ended = max(times[0] for times in arrivals), min(times[-1] for times in arrivals)
     if ended <= began:
         return 0.0
@@ -282,7 +284,7 @@ class _Watch:
 
     def seen(self) -> dict[str, Any]:
         """Return what was noted, when all is over."""
-        (cpu, loop), (last_cpu, last_loop) = self.first, self.last
+        (cpu, loop), (last_cpu, last_loop) = self.first if self.times else self.last, self.last
         return {
             "arrived": self.count,
             "times": self.times,

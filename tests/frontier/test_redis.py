@@ -22,6 +22,7 @@ from treasure.config import TreasureConfig
 from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import open_frontier, scripts
 from treasure.frontier.base import Entry, Lease, Policy
+from treasure.frontier.packing import pack
 from treasure.frontier.redis import RedisFrontier
 
 FREE = Policy(delay=0.0, concurrency=100, ageing_fetches=0)
@@ -275,6 +276,30 @@ def test_what_was_said_is_not_said_again(
     assert other.discard(lambda url: "a.org" in url) == 1  # and we hear of it with the next link
     assert pushed(Entry("http://c.org/", 0.1)) == ([True], True)
     assert pushed(replace(a, score=0.3)) == ([True], True)
+    one.close()
+    other.close()
+
+
+def test_a_link_with_another_score_is_told_by_its_key(
+    redis_url: str, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = RedisFrontier(redis_url, job, FREE), RedisFrontier(redis_url, job, FREE)
+    packed: list[str] = []
+    monkeypatch.setattr(
+        "treasure.frontier.redis.pack", lambda entry: packed.append(entry.url) or pack(entry)
+    )
+    a, b, c = (Entry(f"http://{name}.org/", 0.2, context="words") for name in "abc")
+    assert one.push([a, b]) == [True, True]
+    assert one.push([replace(a, score=0.8), c, replace(b, score=0.1)]) == [False, True, False]
+    assert packed == [a.url, b.url, c.url]
+    assert one.peek(3) == [replace(a, score=0.8), c, replace(b, score=0.1)]
+
+    assert other.discard(lambda url: "c.org" not in url) == 2  # the server has no words of them
+    packed.clear()
+    moved = [replace(b, score=0.4), replace(c, score=0.5), replace(a, score=0.6)]
+    assert one.push(moved) == [True, False, True]
+    assert packed == [b.url, a.url]
+    assert one.peek(3) == [moved[2], moved[1], moved[0]]
     one.close()
     other.close()
 

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from itertools import islice
 from math import inf
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -63,13 +63,25 @@ BATCH = 500
 POLL_SECONDS = 0.5
 """How soon to look again whether the others have found something."""
 
-NEW, QUEUED, FINISHED = "n", "q", "d"
+NEW, QUEUED, FINISHED, FORGOTTEN = "n", "q", "d", "f"
 """What PUSH answers of a link; anything else: it is under way, or waits for a retry."""
 
 encode = msgspec.msgpack.Encoder().encode
 _decode_state = msgspec.msgpack.Decoder(list[Any]).decode
 _SCORE = 1
 """Place of the score in the state of a link, as the scripts write it."""
+
+
+class _News(NamedTuple):
+    """A link that the server is told of."""
+
+    place: int
+    """Among those that we are to push."""
+    key: int
+    score: float
+    entry: Entry
+    told: bool
+    """Whether the server has it from us, with another score: then its key is enough."""
 
 
 class RedisFrontier:
@@ -114,16 +126,28 @@ class RedisFrontier:
         keys = keys if keys is not None else [url_key(entry.url) for entry in entries]
         new = [False] * len(entries)
         queued = 0
+        forgotten: list[int] = []
         for batch in _batches(self._news(entries, keys)):
+            told = [news for news in batch if news.told]
+            untold = [news for news in batch if not news.told]
             heads: list[Any] = []
-            for _, key, score, entry in batch:
-                heads += (str(key), _shard(key), host_of(entry.url), score)
-            packed = [pack(entry) for *_, entry in batch]
-            queued, forgotten, states = self._report(scripts.PUSH, encode(heads), *packed)
-            self._told.heed(forgotten)
-            for (place, key, score, _), state in zip(batch, states.decode(), strict=True):
-                new[place] = state == NEW
-                self._remember(key, state, score)
+            for news in untold:
+                heads += (str(news.key), _shard(news.key), host_of(news.entry.url), news.score)
+            moved: list[Any] = []
+            for news in told:
+                moved += (str(news.key), _shard(news.key), news.score)
+            packed = [pack(news.entry) for news in untold]
+            queued, lost, states = self._report(scripts.PUSH, encode(heads), encode(moved), *packed)
+            self._told.heed(lost)
+            for news, state in zip(told + untold, states.decode(), strict=True):
+                new[news.place] = state == NEW
+                self._remember(news.key, state, news.score)
+                if state == FORGOTTEN:
+                    forgotten.append(news.place)
+        if forgotten:  # we told of them with a score alone
+            again = self.push([entries[at] for at in forgotten], [keys[at] for at in forgotten])
+            for at, is_new in zip(forgotten, again, strict=True):
+                new[at] = is_new
         if 0 < self.policy.max_links < queued:
             self._drop_worst(queued)
         return new
@@ -370,16 +394,15 @@ class RedisFrontier:
             self._told.drop(taken[-1].key)
         return taken
 
-    def _news(
-        self, entries: Sequence[Entry], keys: Sequence[int]
-    ) -> list[tuple[int, int, float, Entry]]:
-        """Return what the server has not heard from us, with its place, key and score."""
+    def _news(self, entries: Sequence[Entry], keys: Sequence[int]) -> list[_News]:
+        """Return what the server has not heard from us."""
         news = []
         for place, (key, entry) in enumerate(zip(keys, entries, strict=True)):
             score = finite(entry.score)
             if not self._told.has(key, score):
-                self._told.drop(key)  # until it is answered: the link may come again in *entries*
-                news.append((place, key, score, entry))
+                # Dropped until it is answered: the link may come again in *entries*.
+                told = self._told.drop(key)
+                news.append(_News(place, key, score, entry, told))
         return news
 
     def _remember(self, key: int, state: str, score: float) -> None:

@@ -280,9 +280,16 @@ end
 
 PUSH = _reports(
     r"""
--- Four values a link: its key, the shard of that, its host and score. ARGV[6] and on: the links.
-local batch, known, names, named = cmsgpack.unpack(ARGV[5]), {}, {}, {}
-local new, packed = {}, {}
+-- ARGV[5]: four values a link: its key, the shard of that, its host and score. ARGV[6]: three of
+-- each that was told before: key, shard and its new score. ARGV[7] and on: the links of the first.
+local batch, moved = cmsgpack.unpack(ARGV[5]), cmsgpack.unpack(ARGV[6])
+local known, names, named, new, packed, answers = {}, {}, {}, {}, {}, {}
+local function name(host)
+  if not named[host] and not hosts[host] then
+    named[host] = true
+    names[#names + 1] = host
+  end
+end
 for i = 1, #batch, 4 do
   local key = batch[i]
   if call('SADD', P .. 'seen:' .. batch[i + 1], key) == 1 then
@@ -290,19 +297,33 @@ for i = 1, #batch, 4 do
     links[key] = {batch[i + 2], batch[i + 3], meta.sequence, meta.arrivals}
     new[i] = true
     packed[#packed + 1] = key
-    packed[#packed + 1] = ARGV[6 + (i - 1) / 4]
+    packed[#packed + 1] = ARGV[7 + (i - 1) / 4]
   elseif not links[key] then
     known[#known + 1] = key
   end
-  if not named[batch[i + 2]] and not hosts[batch[i + 2]] then
-    named[batch[i + 2]] = true
-    names[#names + 1] = batch[i + 2]
-  end
+  name(batch[i + 2])
+end
+for i = 1, #moved, 3 do
+  if not links[moved[i]] then known[#known + 1] = moved[i] end
 end
 many('HSET', P .. 'links', packed)
 fetch(known)
+for i = 1, #moved, 3 do
+  if links[moved[i]] then name(links[moved[i]][HOST]) end
+end
 meet(names)
-local answers = {}
+-- First: of a link that comes twice, only the first is among those.
+for i = 1, #moved, 3 do
+  local key = moved[i]
+  local link = links[key]
+  if link then
+    rescore(key, link, moved[i + 2])
+    answers[#answers + 1] = state(link)
+  else
+    local done = call('SISMEMBER', P .. 'seen:' .. moved[i + 1], key) == 1
+    answers[#answers + 1] = done and 'd' or 'f'
+  end
+end
 for i = 1, #batch, 4 do
   local key = batch[i]
   local link = links[key]

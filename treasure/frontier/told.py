@@ -2,7 +2,7 @@
 
 Two of three links that a page repeats have the score that they had before. To hear them costs the
 server as much as a new link. What another worker said of a link in the meantime stands: saying the
-same again would be no news.
+same again would be no news. Of a link with another score than before, its key is enough.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Told:
             self._scores.clear()
         self._scores[key] = score
 
-    def drop(self, key: int) -> None:
-        """The link is under way, or its score is no longer what we said."""
-        self._scores.pop(key, None)
+    def drop(self, key: int) -> bool:
+        """The link is under way, or its score is no longer what we said; had we told of it?"""
+        return self._scores.pop(key, None) is not None
 
     def clear(self) -> None:
         """The server may have lost something."""
