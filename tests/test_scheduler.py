@@ -56,7 +56,11 @@ class Scoring:
 
 
 def make() -> tuple[FrontierScheduler, Frontier, Scoring]:
-    crawler: Any = SimpleNamespace(stats=SimpleNamespace(inc_value=lambda *_: None))
+    downloader = SimpleNamespace(total_concurrency=8, active=set(range(3)))
+    crawler: Any = SimpleNamespace(
+        stats=SimpleNamespace(inc_value=lambda *_: None),
+        engine=SimpleNamespace(downloader=downloader),
+    )
     scheduler, frontier, scoring = FrontierScheduler(crawler), Frontier(), Scoring()
     config = SimpleNamespace(max_pages=0)
     admission = SimpleNamespace(has_budgets=False)
@@ -131,13 +135,16 @@ class Gate:
     def opens_at(self, now: float) -> float:
         return now
 
-    def taken(self, now: float) -> bool:
+    def in_a_row(self, now: float) -> bool:
         return self.wide
+
+    def taken(self, now: float) -> None:
+        pass
 
 
 @pytest.mark.parametrize(
     ("wide", "max_pages", "wanted"),
-    [(True, 0, [1, 4, 3]), (True, 3, [1, 2, 1]), (True, 30, [1, 4, 3]), (False, 0, [1, 1, 1])],
+    [(True, 0, [5, 4, 3]), (True, 3, [3, 2, 1]), (True, 30, [5, 4, 3]), (False, 0, [1, 1, 1])],
 )
 def test_the_frontier_hears_how_many_links_are_wanted(
     wide: bool, max_pages: int, wanted: list[int]
@@ -148,15 +155,27 @@ def test_the_frontier_hears_how_many_links_are_wanted(
         frontier.told.clear()
         scheduler.bench.config.max_pages = max_pages  # type: ignore[union-attr, misc]
         scheduler.gates = [Gate(wide=True), Gate(wide=wide)]
-        downloader = SimpleNamespace(total_concurrency=8, active=set(range(3)))
-        scheduler.crawler.engine = SimpleNamespace(downloader=downloader)  # type: ignore[assignment]
         while len(frontier.told) < 3:
             request: Any = scheduler.next_request()
-            downloader.active.add(request.key)
+            scheduler.crawler.engine.downloader.active.add(request.key)  # type: ignore[union-attr]
             scheduler._taken += 1
         return frontier.told
 
     assert asyncio.run(crawl()) == [f"take {count}" for count in wanted]
+
+
+def test_a_gate_that_narrows_lets_no_link_be_taken_ahead() -> None:
+    async def crawl() -> list[str]:
+        scheduler, frontier, _ = make()
+        scheduler.push([Entry(f"https://{n}.example/", 0.5) for n in range(9)])
+        frontier.told.clear()
+        gate = Gate(wide=True)
+        scheduler.gates = [gate]
+        for gate.wide in (True, False, True):
+            scheduler.next_request()
+        return frontier.told
+
+    assert asyncio.run(crawl()) == ["take 5", "take 1", "take 5"]
 
 
 def test_links_are_queued_before_their_page_is_done() -> None:

@@ -38,9 +38,9 @@ def test_the_ceiling_is_kept_and_reached(rate: float) -> None:
 
 
 def test_pages_follow_each_other_at_once_where_nothing_limits_the_speed() -> None:
-    assert Speed().taken(0)
-    assert not Speed(pages_per_second=5).taken(0)
-    assert not Speed(bytes_per_second=1_000).taken(0)
+    assert Speed().in_a_row(0)
+    assert not Speed(pages_per_second=5).in_a_row(0)
+    assert not Speed(bytes_per_second=1_000).in_a_row(0)
 
 
 def test_bytes() -> None:

@@ -63,7 +63,10 @@ class NetworkWatch:
         """Return when the next link may be taken."""
         return self._probe_at if self.excuses(now) else now
 
-    def taken(self, now: float) -> bool:
-        """Take in that a link was taken: during a pause, the only one for a while."""
+    def in_a_row(self, now: float) -> bool:
+        """Tell whether this is no pause, in which a link is the only one for a while."""
+        return not self.excuses(now)
+
+    def taken(self, now: float) -> None:
+        """Take in that a link was taken: during a pause, the next one has to wait."""
         self._probe_at = now + PROBE_SECONDS
-        return not self._since

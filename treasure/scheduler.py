@@ -67,8 +67,11 @@ class Gate(Protocol):
     def opens_at(self, now: float) -> float:
         """Return when it opens: *now* or earlier when it is open."""
 
-    def taken(self, now: float) -> bool:
-        """Take in that a link was taken; tell whether others may follow it at once."""
+    def in_a_row(self, now: float) -> bool:
+        """Tell whether links may now be taken one right after the other."""
+
+    def taken(self, now: float) -> None:
+        """Take in that a link was taken."""
 
 
 class Recorder(Protocol):
@@ -141,8 +144,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._wake: asyncio.TimerHandle | None = None
         self._taken = 0
         self._in_turn = 0
-        self._in_a_row = False
-        """Whether the gates let links through one right after the other."""
         self._begun = False
         self._excused: Counter[int] = Counter()
         self._found = _Found()
@@ -380,8 +381,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         except FrontierUnavailable as error:
             self._frontier_gone(error)
             return None
-        let = [gate.taken(now) for gate in self.gates]
-        self._in_a_row = all(let)
+        for gate in self.gates:
+            gate.taken(now)
         if not self._in_turn:
             asyncio.get_running_loop().call_later(0, self._next_turn)
         self._in_turn += 1
@@ -396,7 +397,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Take the best link; those whose budget is used up are done without a fetch."""
         assert self.bench is not None
         frontier, admission = self.bench.frontier, self.bench.admission
-        wanted = self._wanted()
+        wanted = self._wanted(now)
         lease = frontier.take(now, wanted)
         while lease is not None and admission.has_budgets:
             if not admission.over_budget(lease.entry.url):
@@ -407,9 +408,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             lease = frontier.take(now, wanted)
         return lease
 
-    def _wanted(self) -> int:
-        """Return how many links Scrapy will ask for before anything else happens."""
-        if not self._in_a_row:
+    def _wanted(self, now: float) -> int:
+        """Return how many links Scrapy will ask for before anything else happens.
+
+        What is taken and then kept by a gate would be kept from other workers, and its host too.
+        """
+        if not all(gate.in_a_row(now) for gate in self.gates):
             return 1
         assert self.bench is not None
         downloader = self.crawler.engine.downloader

@@ -108,12 +108,14 @@ class Speed:
             opens = max(opens, self._bytes.frees_at(now, BYTES_WINDOW_SECONDS, room))
         return opens
 
-    def taken(self, now: float) -> bool:
-        """Note that a page is being taken; others may follow where nothing limits the speed."""
-        limited = self._rate(self._window(now)[0]) < inf
-        if limited:
+    def in_a_row(self, now: float) -> bool:
+        """Tell whether nothing limits the speed."""
+        return not self.bytes_per_second and self._rate(self._window(now)[0]) == inf
+
+    def taken(self, now: float) -> None:
+        """Note that a page is being taken."""
+        if self._rate(self._window(now)[0]) < inf:
             self._pages.add(now, 1)
-        return not (limited or self.bytes_per_second)
 
     def landed(self, now: float, size: int, latency: float) -> None:
         """Note that *size* bytes arrived, *latency* seconds after we asked for them."""

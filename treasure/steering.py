@@ -52,9 +52,12 @@ class Pause:
         """Return *now* when open; a while later when not."""
         return now + PAUSE_SECONDS if self.shut else now
 
-    def taken(self, now: float) -> bool:  # noqa: ARG002
-        """Let others follow."""
+    def in_a_row(self, now: float) -> bool:  # noqa: ARG002
+        """Tell that what is open is open."""
         return True
+
+    def taken(self, now: float) -> None:
+        """Take no notice."""
 
 
 class Helm:

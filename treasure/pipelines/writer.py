@@ -79,9 +79,12 @@ class RepositoryWriter:
         limit = BACKLOG_BATCHES * self.bench.config.repository_batch_pages
         return now + 0.1 if self._broken or len(self._waiting) > limit else now
 
-    def taken(self, now: float) -> bool:
-        """Let others follow: what counts here is what arrives."""
+    def in_a_row(self, now: float) -> bool:
+        """Let links follow each other: what counts here is what arrives."""
         return True
+
+    def taken(self, now: float) -> None:
+        """Take no notice."""
 
     def add(self, draft: Draft, verdict: Verdict | None) -> bool:
         """Write the page with the next batch, or queue its link again when it may yet succeed.
