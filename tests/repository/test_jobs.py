@@ -38,6 +38,7 @@ def test_orders_wait_until_they_are_carried_out(store: Store) -> None:
     assert [order.command for order in store.orders_since("a")] == ["block", "pause"]
     assert [order.command for order in store.orders_since("a", first)] == ["pause"]
     store.applied(first, "blocked")
+    store.applied(first, "nothing left to block")  # another worker of the same fleet
     assert [order.id for order in store.orders("a") if order.applied_at is None] == [second]
     done = store.orders("a")[-1]
     assert (done.command, done.payload, done.author) == ("block", {"host": "x.example"}, "cli")

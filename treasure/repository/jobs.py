@@ -168,10 +168,14 @@ class JobStore(Database):
             return [Order(*row) for row in found]
 
     def applied(self, order_id: int, answer: str = "") -> None:
-        """Note that an order was carried out, and what came of it."""
+        """Note that an order was carried out, and what came of it.
+
+        Of a fleet the first answer stays: whoever comes later finds little left to do.
+        """
         done = {"applied_at": time.time(), "answer": answer}
+        first = orders.c.applied_at.is_(None)
         with self.writing() as connection:
-            connection.execute(update(orders).where(orders.c.id == order_id).values(done))
+            connection.execute(update(orders).where(orders.c.id == order_id, first).values(done))
 
     def log(self, job: str, kind: str, text: str, data: Mapping[str, Any] | None = None) -> None:
         """Add a line to the journal of *job*."""
