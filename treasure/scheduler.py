@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -145,7 +145,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._taken = 0
         self._in_turn = 0
         self._begun = False
-        self._excused: Counter[int] = Counter()
         self._found = _Found()
 
     @classmethod
@@ -302,25 +301,19 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._queue_found()  # which may be links of these pages
         for key in keys:
             self._in_flight.pop(key, None)
-            self._excused.pop(key, None)
         self._tell(partial(self.bench.frontier.acknowledge, keys))
 
-    def retry(self, lease: Lease, seconds: float) -> None:
+    def retry(self, lease: Lease, seconds: float, *, tried: bool = True) -> None:
         """Queue *lease* again, not before *seconds* have passed."""
         assert self.bench is not None
         self._in_flight.pop(lease.key, None)
         self._taken -= 1
-        not_before = self.bench.clock() + seconds
-        self._tell(partial(self.bench.frontier.release, lease.key, not_before=not_before))
+        release, not_before = self.bench.frontier.release, self.bench.clock() + seconds
+        self._tell(partial(release, lease.key, not_before=not_before, tried=tried))
 
     def give_back(self, lease: Lease, seconds: float = 0.0) -> None:
         """Queue *lease* again as if it had not been taken: we asked its server for nothing."""
-        self._excused[lease.key] += 1
-        self.retry(lease, seconds)
-
-    def attempts(self, lease: Lease) -> int:
-        """Return how often the link of *lease* was tried before."""
-        return lease.attempts - self._excused[lease.key]
+        self.retry(lease, seconds, tried=False)
 
     def hold(self, host: str, seconds: float) -> None:
         """Take nothing from *host* for *seconds*."""

@@ -98,11 +98,12 @@ class Model:
             self.links.pop(key, None)
             self.done.add(key)
 
-    def release(self, key: int, not_before: float) -> None:
+    def release(self, key: int, not_before: float, *, tried: bool) -> None:
         link = self.links.get(key)
         if link is not None and link.state == "leased":
             link.state = "parked" if not_before else "queued"
             link.not_before, link.under_way = not_before, False
+            link.attempts -= not tried
 
     def rescore(self, scores: Mapping[int, float]) -> None:
         for key, score in scores.items():

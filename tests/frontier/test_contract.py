@@ -330,12 +330,12 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leased = [key for key in self.leased if key not in done]
 
     @precondition(lambda self: self.leased)
-    @rule(data=st.data(), later=st.sampled_from([0.0, 0.5, 2.0]))
-    def release(self, data: st.DataObject, later: float) -> None:
+    @rule(data=st.data(), later=st.sampled_from([0.0, 0.5, 2.0]), tried=st.booleans())
+    def release(self, data: st.DataObject, later: float, tried: bool) -> None:
         key = data.draw(st.sampled_from(self.leased))
         not_before = self.now + later if later else 0.0
-        self.frontier.release(key, not_before=not_before)
-        self.model.release(key, not_before)
+        self.frontier.release(key, not_before=not_before, tried=tried)
+        self.model.release(key, not_before, tried=tried)
         self.leased.remove(key)
 
     @rule(changes=st.dictionaries(keys, scores, max_size=5))

@@ -45,7 +45,7 @@ class Lease:
     passed_over: int
     """How many better hosts were not allowed yet, counted up to ``PASSED_OVER_LIMIT``."""
     attempts: int = 0
-    """How often it was taken before."""
+    """How often it was taken before, but for leases that were given back untried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,11 @@ class Frontier(Protocol):
         the target of a redirect, an address that rel=canonical names.
         """
 
-    def release(self, key: int, *, not_before: float = 0.0) -> None:
-        """Queue a leased link again, for a retry or because we stop."""
+    def release(self, key: int, *, not_before: float = 0.0, tried: bool = True) -> None:
+        """Queue a leased link again, for a retry or because we stop.
+
+        Unless it was *tried*, this lease does not count among its attempts.
+        """
 
     def rescore(self, scores: Mapping[int, float]) -> None:
         """Give queued links new scores; ignored are the unknown and those that wait for a retry."""

@@ -205,13 +205,14 @@ class EmbeddedFrontier:
                 self._removed(batch, changes, key, unpack_state(raw))
         self._commit(batch, changes, done=self._done + done, back=keys)
 
-    def release(self, key: int, *, not_before: float = 0.0) -> None:
+    def release(self, key: int, *, not_before: float = 0.0, tried: bool = True) -> None:
         """Queue a leased link again, for a retry or because we stop."""
         out = self._outside.get(key)
         if out is None or out.parked:
             return
-        if not_before:
-            self._write_tried(key, not_before + self._wall)
+        if not_before or not tried:
+            due = not_before + self._wall if not_before else 0.0
+            self._write_tried(key, due, self._tried[key].attempts - (not tried))
         self._come_down(out)
         self._queued += 1
         if not_before:
@@ -511,11 +512,11 @@ class EmbeddedFrontier:
 
     def _unpark(self, now: float) -> None:
         while (key := self._outside.first_due(now)) is not None:
-            self._write_tried(key, 0.0)
+            self._write_tried(key, 0.0, self._tried[key].attempts)
             self._put_back(key)
 
-    def _write_tried(self, key: int, not_before: float) -> None:
-        tried = self._tried[key]._replace(not_before=not_before)
+    def _write_tried(self, key: int, not_before: float, attempts: int) -> None:
+        tried = Tried(attempts, not_before)
         batch = Batch(self._shelf)
         batch.put_tried(key, tried)
         self._shelf.write(batch)

@@ -96,11 +96,12 @@ class MemoryFrontier:
                 self._let_go(link)
             self._done.add(key)
 
-    def release(self, key: int, *, not_before: float = 0.0) -> None:
+    def release(self, key: int, *, not_before: float = 0.0, tried: bool = True) -> None:
         """Queue a leased link again, for a retry or because we stop."""
         link = self._links.get(key)
         if link is None or link.state != _LEASED:
             return
+        link.attempts -= not tried
         if not link.landed:
             link.landed = True
             self._turns.landed(link.host)

@@ -174,10 +174,10 @@ class RedisFrontier:
             for key in batch:
                 self._told.add(key, DONE)
 
-    def release(self, key: int, *, not_before: float = 0.0) -> None:
+    def release(self, key: int, *, not_before: float = 0.0, tried: bool = True) -> None:
         """Queue a leased link again, for a retry or because we stop."""
         at = self._out(not_before) if not_before else "0"
-        self._run(scripts.RELEASE, self.worker, at, key)
+        self._run(scripts.RELEASE, self.worker, at, int(not tried), key)
         self._mine.discard(key)
 
     def rescore(self, scores: Mapping[int, float]) -> None:
@@ -359,7 +359,7 @@ class RedisFrontier:
             }
         lost = leased - self._mine
         if lost:
-            self._call(scripts.RELEASE, self.worker, "0", *lost)
+            self._call(scripts.RELEASE, self.worker, "0", 1, *lost)
         self._doubtful = False
 
     @contextmanager

@@ -449,12 +449,14 @@ return #gone
 
 RELEASE = _script(
     r"""
-local worker, not_before = ARGV[3], tonumber(ARGV[4])
-for i = 5, #ARGV do
+-- ARGV[5]: 1 when the links were not tried, else 0.
+local worker, not_before, untried = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+for i = 6, #ARGV do
   local key = ARGV[i]
   local link = load(key)
   if link and link[STATE] == 'l' and link[WORKER] == worker then
     pull(key, link)
+    link[ATTEMPTS] = link[ATTEMPTS] - untried
     count('queued', 1)
     if not_before ~= 0 then
       link[STATE] = 'p'

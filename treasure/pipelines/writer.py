@@ -104,12 +104,12 @@ class RepositoryWriter:
             lease is not None
             and draft.page is None
             and isinstance(scheduler, FrontierScheduler)
-            and scheduler.attempts(lease) < self.bench.config.retry_times
+            and lease.attempts < self.bench.config.retry_times
             and failures.worth_retrying(draft.status, draft.failure)
         ):
             self.crawler.stats.inc_value("treasure/retries")
             first = self.bench.config.retry_seconds
-            scheduler.retry(lease, failures.wait_seconds(scheduler.attempts(lease), first))
+            scheduler.retry(lease, failures.wait_seconds(lease.attempts, first))
             return False
         self._waiting.append(self._record(draft, verdict))
         self._start_soon()
