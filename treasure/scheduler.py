@@ -142,7 +142,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._live: dict[int, Request] = {}
         """Requests of somebody else's spider that JSON cannot hold, by the key of their entry."""
         self._wake: asyncio.TimerHandle | None = None
-        self._taken = 0
         self._in_turn = 0
         self._begun = False
         self._found = _Found()
@@ -169,12 +168,13 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         counts = self.bench.frontier.counts()
         store, job = self.bench.store, self.bench.job
         given = [given.page.url for given in self.bench.given.values()]
-        self._taken = store.count(job) - store.count_free(job, given)
+        before = store.count(job) - store.count_free(job, given)
+        self.bench.frontier.count_from(before)
         if counts.done or counts.queued:
             logger.info(
                 "Job %s goes on: %d pages done, %d links waiting.",
                 job,
-                self._taken,
+                before,
                 counts.queued,
             )
 
@@ -207,16 +207,17 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def has_pending_requests(self) -> bool:
         """Whether there is anything left that we may fetch."""
-        if self.bench is None or self._exhausted():
+        if self.bench is None or self.stop_reason:
             return False
-        if self._again or self._found.pages:
+        if (self._again or self._found.pages) and not self._at_limit():
             return True
         try:
             counts = self.bench.frontier.counts()
         except FrontierUnavailable:
             return True
         # What other workers have under way may bring more, or come back when they die.
-        return counts.queued > 0 or counts.leased > len(self._in_flight)
+        others = counts.leased > len(self._in_flight)
+        return others or (counts.queued > 0 and not self._at_limit())
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue a seed, a request of somebody else's spider, or one on its way (retry)."""
@@ -307,7 +308,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Queue *lease* again, not before *seconds* have passed."""
         assert self.bench is not None
         self._in_flight.pop(lease.key, None)
-        self._taken -= 1
         release, not_before = self.bench.frontier.release, self.bench.clock() + seconds
         self._tell(partial(release, lease.key, not_before=not_before, tried=tried))
 
@@ -327,7 +327,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def uncounted(self) -> None:
         """A taken link does not count towards max_pages: a redirect, a sitemap, a page given."""
-        self._taken -= 1
+        assert self.bench is not None
+        self._tell(self.bench.frontier.uncount)
 
     def stop(self, reason: str) -> None:
         """Take no more links; the crawl ends with *reason* when what is in flight has landed.
@@ -343,11 +344,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         slot = self.crawler.engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
-
-    @property
-    def taken(self) -> int:
-        """Links of this job that were taken and not given back."""
-        return self._taken
 
     # -- inside
 
@@ -398,6 +394,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             self.stats.inc_value("treasure/links/over_budget")
             frontier.landed(lease.key, now)
             frontier.acknowledge([lease.key])
+            frontier.uncount()
             lease = frontier.take(now, wanted)
         return lease
 
@@ -408,15 +405,9 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """
         if not all(gate.in_a_row(now) for gate in self.gates):
             return 1
-        assert self.bench is not None
         downloader = self.crawler.engine.downloader
-        rooms = [
-            REQUESTS_A_TURN - self._in_turn,
-            downloader.total_concurrency - len(downloader.active),
-        ]
-        if self.bench.config.max_pages:
-            rooms.append(self.bench.config.max_pages - self._taken)
-        return max(1, min(rooms))
+        room = downloader.total_concurrency - len(downloader.active)
+        return max(1, min(REQUESTS_A_TURN - self._in_turn, room))
 
     def _exhausted(self) -> bool:
         """Tell whether nothing may be taken now. What is under way may yet be given back."""
@@ -424,7 +415,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def _at_limit(self) -> bool:
         assert self.bench is not None
-        return 0 < self.bench.config.max_pages <= self._taken
+        return 0 < self.bench.config.max_pages <= self.bench.frontier.pages
 
     def _idle(self) -> None:
         if self.bench is not None and not self.stop_reason:
@@ -443,7 +434,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
 
     def _request(self, lease: Lease) -> Request:
         self._in_flight[lease.key] = lease
-        self._taken += 1
         assert self.bench is not None
         if not self._begun:
             self._begun = True

@@ -31,18 +31,7 @@ def test_workers_share_a_crawl(
     """Every page once, each host's delay kept by all, and one of four killed on the way."""
     job = f"fleet-{workers}-{os.getpid()}-{time.time_ns()}"
     with served(8, 12) as web:
-        line = command(
-            tmp_path,
-            "topic=astronomy",
-            f"seeds={next(iter(web))}/0",
-            "allowed_networks=127.0.0.0/8",
-            f"job={job}",
-            f"host_delay_seconds={DELAY}",
-            "repository_batch_seconds=0.2",
-            f"frontier={redis_server.url}",
-            "frontier_lease_seconds=4",
-            f"repository={postgres_url}",
-        )
+        line = _line(tmp_path, web, job, redis_server.url, postgres_url)
         logs = [tmp_path / f"worker-{number}.log" for number in range(workers)]
         fleet = [_start(line, log) for log in logs]
         if workers == 4:
@@ -65,6 +54,43 @@ def test_workers_share_a_crawl(
     if workers == 2:
         told = [log.read_text().count("[treasure.summary]") for log in logs]
         assert told == [1, 1], tails
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_workers_count_to_max_pages_together(
+    redis_server: RedisServer, postgres_url: str, tmp_path: Path
+) -> None:
+    """As many pages as were asked for, whoever fetches them and although one is killed."""
+    job = f"fleet-limit-{os.getpid()}-{time.time_ns()}"
+    with served(8, 12) as web:
+        line = _line(tmp_path, web, job, redis_server.url, postgres_url, "max_pages=60")
+        fleet = [_start(line, tmp_path / f"worker-{number}.log") for number in range(3)]
+        _wait_for(lambda: len(visits(web)) >= 30)
+        fleet[0].kill()
+        for worker in fleet:
+            worker.wait(300)
+        assert [worker.returncode for worker in fleet[1:]] == [0, 0]
+        assert len(_stored(postgres_url, job)) == 60
+        again = _start(line, tmp_path / "again.log")
+        assert again.wait(300) == 0
+        assert len(_stored(postgres_url, job)) == 60
+
+
+def _line(runs: Path, web: dict[str, Site], job: str, frontier: str, repository: str, *more: str):
+    return command(
+        runs,
+        "topic=astronomy",
+        f"seeds={next(iter(web))}/0",
+        "allowed_networks=127.0.0.0/8",
+        f"job={job}",
+        f"host_delay_seconds={DELAY}",
+        "repository_batch_seconds=0.2",
+        f"frontier={frontier}",
+        "frontier_lease_seconds=4",
+        f"repository={repository}",
+        *more,
+    )
 
 
 def _start(line: list[str], log: Path) -> subprocess.Popen[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import tempfile
 import uuid
@@ -235,6 +236,20 @@ def test_done_without_being_fetched(open_with: Callable[[Policy], Frontier]) -> 
     assert frontier.push([link("queued"), link("unheard-of")]) == [False, False]
     assert drain(frontier) == ["http://a.org/other"]
     assert frontier.counts().done == 3
+
+
+def test_no_more_links_than_pages_are_wanted(open_with: Callable[[Policy], Frontier]) -> None:
+    frontier = open_with(dataclasses.replace(HASTY, max_pages=5))
+    frontier.push([link(str(n), n / 10) for n in range(9)])
+    frontier.count_from(2)
+    leases = [lease for n in range(5) if (lease := frontier.take(0.0, 5 - n))]
+    assert (len(leases), frontier.pages) == (3, 5)
+    frontier.release(leases[0].key)  # comes again
+    frontier.uncount()  # and one was a redirect
+    frontier.acknowledge([lease.key for lease in leases[1:]])
+    again = [lease for n in range(5) if (lease := frontier.take(0.0, 5 - n))]
+    assert (len(again), again[0].key, frontier.pages) == (2, leases[0].key, 5)
+    assert frontier.counts().leased == 2
 
 
 def test_hosts_by_size(open_with: Callable[[Policy], Frontier]) -> None:

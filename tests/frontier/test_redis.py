@@ -127,6 +127,23 @@ def test_what_was_taken_in_a_row_and_is_not_asked_for_goes_back(redis_url: str, 
     two.close()
 
 
+def test_workers_count_their_pages_together(redis_url: str, job: str) -> None:
+    policy = dataclasses.replace(FREE, max_pages=5)
+    one, two = RedisFrontier(redis_url, job, policy), RedisFrontier(redis_url, job, policy)
+    one.push(links(10))
+    one.count_from(1)
+    two.count_from(0)
+    assert (one.pages, two.pages) == (1, 1)
+    assert one.take(0.0, 3) is not None
+    assert one.pages == 2  # two more are ahead
+    assert two.take(0.0, 3) is not None
+    assert two.take(0.0, 2) is None
+    assert two.pages == 5
+    one.close()  # what it had goes back
+    assert [two.take(0.0) is not None for _ in range(4)] == [True] * 3 + [False]
+    two.close()
+
+
 def test_a_dead_workers_links_come_back(redis_url: str, job: str) -> None:
     dead = RedisFrontier(redis_url, job, FREE, lease_seconds=0.3)
     dead.push(links(10, hosts=10))

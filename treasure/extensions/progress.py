@@ -19,7 +19,7 @@ from treasure.config import TreasureConfig
 from treasure.log_hygiene import hide_passwords
 from treasure.progress import SUMMARY_LOG, Figures, Speedometer
 from treasure.scheduler import FrontierScheduler
-from treasure.workbench import repository_url
+from treasure.workbench import Workbench, repository_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -70,7 +70,7 @@ class ProgressExtension:
         bench = workbench_of(self.crawler)
         if bench is None:
             return
-        self._speed = speedometer(self.crawler, bench.config)
+        self._speed = speedometer(bench)
         self._call = create_looping_call(self._tick)
         self._call.start(LINE_SECONDS, now=False)
         if self._terminal:
@@ -141,14 +141,13 @@ class ProgressExtension:
             sys.stderr.write(ERASE + self._told)
 
 
-def speedometer(crawler: Crawler, config: TreasureConfig) -> Speedometer:
+def speedometer(bench: Workbench) -> Speedometer:
     """Return a speedometer for a crawl that begins, or goes on, now."""
-    scheduler = crawler.engine.scheduler
     return Speedometer(
         time.monotonic(),
-        max_pages=config.max_pages,
-        max_seconds=60 * config.max_minutes,
-        before=scheduler.taken if isinstance(scheduler, FrontierScheduler) else 0,
+        max_pages=bench.config.max_pages,
+        max_seconds=60 * bench.config.max_minutes,
+        before=bench.frontier.pages,
     )
 
 

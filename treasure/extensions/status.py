@@ -83,7 +83,7 @@ class StatusExtension:
         bench = workbench_of(self.crawler)
         if bench is None:
             return
-        self._meter = speedometer(self.crawler, bench.config)
+        self._meter = speedometer(bench)
         settings = {
             name: hide_passwords(value) if isinstance(value, str) else value
             for name, value in self.crawler.settings.copy_to_dict().items()

@@ -49,4 +49,5 @@ def policy_of(config: TreasureConfig) -> Policy:
         exploration=config.frontier_exploration,
         random_seed=config.random_seed,
         max_links=config.frontier_max_links,
+        max_pages=config.max_pages,
     )

@@ -82,6 +82,8 @@ class Policy:
     random_seed: int = 0
     max_links: int = 0
     """Queued links at which the worst are dropped; 0 keeps all."""
+    max_pages: int = 0
+    """Pages of the job at which no more links are given; 0 is no limit."""
 
     @property
     def rate(self) -> float:
@@ -104,6 +106,16 @@ class Frontier(Protocol):
 
         *keys* are those of the entries (``urls.url_key``), where the caller has them.
         """
+
+    @property
+    def pages(self) -> int:
+        """Links that were taken and not given back, by all workers of the job, as we know it."""
+
+    def count_from(self, pages: int) -> None:
+        """Take in that the job has *pages* from earlier runs."""
+
+    def uncount(self) -> None:
+        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
 
     def take(self, now: float, wanted: int = 1) -> Lease | None:
         """Lease the best link whose host is allowed now.

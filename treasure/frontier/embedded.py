@@ -102,6 +102,7 @@ class EmbeddedFrontier:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.policy = policy or Policy()
+        self.pages = 0
         self._random = Random(self.policy.random_seed)
         self._turns: turns.Turns[bytes] = turns.Turns(self.policy)
         # What is added to the caller's times before they go to disk; without a clock, nothing.
@@ -142,8 +143,18 @@ class EmbeddedFrontier:
             self._drop_worst()
         return [new.pop(key, None) is not None for key in keys]
 
+    def count_from(self, pages: int) -> None:
+        """Take in that the job has *pages* from earlier runs."""
+        self.pages = pages
+
+    def uncount(self) -> None:
+        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
+        self.pages -= 1
+
     def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
+        if 0 < self.policy.max_pages <= self.pages:
+            return None
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()
         host = self._turns.draw(now, self._random) if explored else self._turns.choose(now)
@@ -172,6 +183,7 @@ class EmbeddedFrontier:
         self._tried[key] = tried
         self._sequence += 1
         self._queued -= 1
+        self.pages += 1
         host.queued -= 1
         self._outside.add(key, host, state)
         self._turns.started(host, now, top)
@@ -215,6 +227,7 @@ class EmbeddedFrontier:
             self._write_tried(key, due, self._tried[key].attempts - (not tried))
         self._come_down(out)
         self._queued += 1
+        self.pages -= 1
         if not_before:
             self._outside.park(key, not_before)
         else:

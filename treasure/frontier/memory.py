@@ -44,6 +44,7 @@ class MemoryFrontier:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
+        self.pages = 0
         self._rate = self.policy.rate
         self._random = Random(self.policy.random_seed)
         self._turns: turns.Turns[Rank] = turns.Turns(self.policy)
@@ -63,8 +64,18 @@ class MemoryFrontier:
             self._drop_worst()
         return new
 
+    def count_from(self, pages: int) -> None:
+        """Take in that the job has *pages* from earlier runs."""
+        self.pages = pages
+
+    def uncount(self) -> None:
+        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
+        self.pages -= 1
+
     def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
+        if 0 < self.policy.max_pages <= self.pages:
+            return None
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()
         host = self._turns.draw(now, self._random) if explored else self._turns.choose(now)
@@ -79,6 +90,7 @@ class MemoryFrontier:
         ageing = self._rate * (self._sequence - link.sequence)
         self._sequence += 1
         link.attempts += 1
+        self.pages += 1
         return Lease(link.key, link.entry, link.score, ageing, explored, passed, link.attempts - 1)
 
     def landed(self, key: int, now: float) -> None:
@@ -102,6 +114,7 @@ class MemoryFrontier:
         if link is None or link.state != _LEASED:
             return
         link.attempts -= not tried
+        self.pages -= 1
         if not link.landed:
             link.landed = True
             self._turns.landed(link.host)

@@ -114,6 +114,8 @@ class RedisFrontier:
         """Keys of links whose download ended, each with the time; they go with the next call."""
         self._ahead: deque[Lease] = deque()
         """What was taken together and is asked for one by one."""
+        self._pages = 0
+        """As the server told it last, with what is ahead."""
         self._told = Told()
         self._doubtful = False
         self._beaten = -inf
@@ -151,6 +153,20 @@ class RedisFrontier:
         if 0 < self.policy.max_links < queued:
             self._drop_worst(queued)
         return new
+
+    @property
+    def pages(self) -> int:
+        """Links that were taken and not given back, by all workers of the job, as we know it."""
+        return self._pages - len(self._ahead)
+
+    def count_from(self, pages: int) -> None:
+        """Take in that the job has *pages* from earlier runs; the server may know of more."""
+        self._pages = self._run(scripts.COUNT_FROM, pages)
+
+    def uncount(self) -> None:
+        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
+        with self._server():
+            self._pages = self._redis.hincrby(self._prefix + "meta", "pages", -1)
 
     def take(self, now: float, wanted: int = 1) -> Lease | None:
         """Lease the best link whose host is allowed now."""
@@ -240,9 +256,10 @@ class RedisFrontier:
     def counts(self) -> Counts:
         """Count."""
         with self._server():
-            fields = ["queued", "leased", "done", "hosts"]
+            fields = ["queued", "leased", "done", "hosts", "pages"]
             found = self._redis.hmget(self._prefix + "meta", fields)
-        return Counts(*(int(value or 0) for value in found))
+        *counts, self._pages = (int(value or 0) for value in found)
+        return Counts(*counts)
 
     def hosts(self, count: int) -> list[tuple[str, int]]:
         """Return the hosts with the most queued links, largest first."""
@@ -381,7 +398,9 @@ class RedisFrontier:
         """Lease the best links, *wanted* at most, in one call."""
         random, share = self._random.random, self.policy.exploration
         draws = [0 < share > random() and (random(), random()) for _ in range(wanted)]
-        answers, links = self._report(scripts.TAKE, self._out(now), encode(draws))
+        most = self.policy.max_pages or inf
+        answer = self._report(scripts.TAKE, self._out(now), encode(draws), most)
+        answers, links, self._pages = answer
         taken = []
         for draw, answer, link in zip(draws, answers, links, strict=False):
             key, score, waited, passed, attempts = answer

@@ -2,8 +2,8 @@
 
 All keys of a job begin with ``treasure:{job}:``, whose hash tag keeps them on one Redis node:
 
-``meta``          hash: rate, sequence, arrivals, queued, leased, done, forgotten, hosts, now,
-                  version
+``meta``          hash: rate, sequence, arrivals, queued, leased, done, pages, forgotten, hosts,
+                  now, version
 ``seen:<xxxx>``   sets of URL keys by their last 16 bits; sets of integers cost 8 bytes each
 ``links``         hash: URL key -> the link as the client packed it; done links are not in it
 ``states``        hash: URL key -> where the link stands (msgpack)
@@ -49,8 +49,8 @@ local function add(lists, name, first, second)
   if second then list[#list + 1] = second end
 end
 
-local FIELDS = {'rate', 'sequence', 'arrivals', 'queued', 'leased', 'done', 'forgotten', 'hosts',
-  'now', 'version'}
+local FIELDS = {'rate', 'sequence', 'arrivals', 'queued', 'leased', 'done', 'pages', 'forgotten',
+  'hosts', 'now', 'version'}
 local meta, told = {}, {}
 for i, value in ipairs(call('HMGET', P .. 'meta', unpack(FIELDS))) do
   meta[FIELDS[i]] = tonumber(value or '0')
@@ -240,6 +240,7 @@ local function leave(worker)
     if link then
       pull(key, link)
       count('queued', 1)
+      count('pages', -1)
       enqueue(key, link)
     end
   end
@@ -347,7 +348,9 @@ return {meta.queued, meta.forgotten, table.concat(answers)}
 TAKE = _reports(
     r"""
 -- ARGV[6]: for each link that is wanted false, or two random numbers where it is to be drawn.
+-- ARGV[7]: the pages at which no more links are given.
 local now, own, taken, keys = tonumber(ARGV[5]), 'ready:' .. worker, {}, {}
+local most = tonumber(ARGV[7])
 clock(now)
 if #landings > 0 then finish(now) end
 wake(now)
@@ -367,7 +370,7 @@ local function choose(draw)
 end
 
 for _, draw in ipairs(cmsgpack.unpack(ARGV[6])) do
-  local chosen = choose(draw)
+  local chosen = meta.pages < most and choose(draw)
   if not chosen then break end
   local name = string.sub(chosen, 16)
   local Q, top = P .. 'q:' .. name, nil
@@ -388,6 +391,7 @@ for _, draw in ipairs(cmsgpack.unpack(ARGV[6])) do
   link[STATE], link[ATTEMPTS], link[WORKER], link[FLYING] = 'l', attempts + 1, worker, true
   save(key)
   count('leased', 1)
+  count('pages', 1)
   local waited = meta.sequence - link[SEQUENCE]
   count('sequence', 1)
   place(now)
@@ -396,12 +400,21 @@ for _, draw in ipairs(cmsgpack.unpack(ARGV[6])) do
 end
 many('SADD', P .. 'leases:' .. worker, keys)
 finish(now)
-return {taken, #keys > 0 and call('HMGET', P .. 'links', unpack(keys)) or {}}
+return {taken, #keys > 0 and call('HMGET', P .. 'links', unpack(keys)) or {}, meta.pages}
 """,
     when_full=True,
 )
 
 LANDED = _reports("finish(clock())", when_full=True)
+
+COUNT_FROM = _script(
+    r"""
+meta.pages = math.max(meta.pages, tonumber(ARGV[3]))
+finish(clock())
+return meta.pages
+""",
+    when_full=True,
+)
 
 ACKNOWLEDGE = _script(
     r"""
@@ -458,6 +471,7 @@ for i = 6, #ARGV do
     pull(key, link)
     link[ATTEMPTS] = link[ATTEMPTS] - untried
     count('queued', 1)
+    count('pages', -1)
     if not_before ~= 0 then
       link[STATE] = 'p'
       call('ZADD', P .. 'parked', not_before, key)
