@@ -30,13 +30,13 @@ class UnslottedDownloader(Downloader):
         if LEASE not in request.meta:
             return super().fetch(request)
         self.active.add(request)
-        return deferred_from_coro(self._fetched(request))
+        fetched = deferred_from_coro(self.middleware.download_async(self._downloaded, request))
+        # Not before the engine has what came of it, or it may find nothing to do and close.
+        return fetched.addBoth(self._ended, request)
 
-    async def _fetched(self, request: Request) -> Response | Request:
-        try:
-            return await self.middleware.download_async(self._downloaded, request)
-        finally:
-            self.active.remove(request)
+    def _ended(self, outcome: Any, request: Request) -> Any:
+        self.active.remove(request)
+        return outcome
 
     async def _downloaded(self, request: Request) -> Response:
         self._tell(signals.request_reached_downloader, request)
