@@ -427,10 +427,16 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             raise CloseSpider(self.stop_reason)
 
     def _nothing_answered(self) -> bool:
-        read = sum(
-            self.stats.get_value(f"treasure/pages/{kind}", 0) for kind in ("on_topic", "off_topic")
-        )
-        return not read and self.stats.get_value("treasure/pages/failed", 0) > 0
+        """Tell whether all pages failed: ours, those of other workers and those of earlier runs."""
+        assert self.bench is not None
+        count = self.stats.get_value
+        read = sum(count(f"treasure/pages/{kind}", 0) for kind in ("on_topic", "off_topic"))
+        if read or not count("treasure/pages/failed", 0):
+            return False
+        try:
+            return not self.bench.store.has_read(self.bench.job)
+        except RepositoryUnavailable:
+            return False
 
     def _request(self, lease: Lease) -> Request:
         self._in_flight[lease.key] = lease

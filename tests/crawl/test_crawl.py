@@ -211,6 +211,29 @@ def test_a_crawl_whose_seeds_do_not_answer_says_so_and_exits_with_1(web, tmp_pat
     assert last == "treasure: the crawl stopped: none of the seeds could be fetched."
 
 
+def test_a_job_that_goes_on_and_reads_no_page_more_has_had_its_seeds(web, tmp_path):
+    run(web, tmp_path, "max_pages=1")
+    empty = write_web(tmp_path / "empty.warc.gz", {"http://c.test/": page("Else", COOKING)})
+    done = run(empty, tmp_path)
+    assert summary(done)["failed"] == summary(done)["pages"] == 5
+    assert summary(done)["stopped"] == "finished"
+
+
+def test_a_chain_of_pages_is_followed_to_its_end(tmp_path):
+    """One download at a time: whenever the engine looks, this one is still to bring a link."""
+    with contextlib.ExitStack() as stack:
+        sites = [stack.enter_context(Site({"/robots.txt": (404, {}, b"")})) for _ in range(12)]
+        for n in range(300):
+            there = f"{sites[(n + 1) % 12].url}/{n + 1}"
+            words = " ".join(f"star{n}x{k}" for k in range(40))
+            sites[n % 12].pages[f"/{n}"] = page(f"Stars {n}", f"{STARS}{words}. ", (there, "stars"))
+        done = crawl(
+            tmp_path, "topic=astronomy", f"seeds={sites[0].url}/0", "host_delay_seconds=0",
+            "allowed_networks=127.0.0.0/8", "repository_batch_seconds=0.01", "main_text=later",
+        )  # fmt: skip
+    assert summary(done)["pages"] == 301  # the last link leads nowhere
+
+
 @pytest.mark.parametrize(
     ("server", "message"),
     [

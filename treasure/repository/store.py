@@ -124,6 +124,13 @@ class Store(JobStore):
         with self.reading() as connection:
             yield from connection.execute(select(pages.c.url).where(pages.c.job == job)).scalars()
 
+    def has_read(self, job: str) -> bool:
+        """Tell whether any address of *job* gave a page."""
+        gave = (pages.c.failure == "") & (pages.c.status < 300)
+        query = select(pages.c.id).where((pages.c.job == job) & gave).limit(1)
+        with self.reading() as connection:
+            return connection.execute(query).first() is not None
+
     def count_free(self, job: str, given: Sequence[str] = ()) -> int:
         """Return how many pages of *job* cost nothing: redirects that led on, and those *given*."""
         led_on = pages.c.status.between(300, 399) & (pages.c.failure == "")
