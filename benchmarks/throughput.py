@@ -369,6 +369,7 @@ def _treasure(task: dict[str, Any]) -> tuple[dict[str, Any], Any, dict[str, Any]
     }
     if several:
         settings |= {
+            "TREASURE_MAX_PAGES": task["pages"] * 7 // 5,  # of both, and the site has half more
             "TREASURE_FRONTIER": task["redis"],
             "TREASURE_REPOSITORY": task["postgres"],
             "TREASURE_JOB": task["job"],
