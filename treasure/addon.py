@@ -37,6 +37,7 @@ UNAVAILABLE = "unavailable"
 
 SCHEDULER = "treasure.scheduler.FrontierScheduler"
 DOWNLOADER = "treasure.downloaders.unslotted.UnslottedDownloader"
+PROJECT_DOWNLOADER = "treasure.downloaders.landing.LandingDownloader"
 LOG_FORMATTER = "treasure.extensions.log_lines.LogLines"
 SPIDER_MIDDLEWARES = {"treasure.middlewares.tgraph_scoring.TGraphScoringMiddleware": 950}
 DOWNLOADER_MIDDLEWARES = {
@@ -57,6 +58,8 @@ POLITE_DOWNLOADER_MIDDLEWARES = {
     "treasure.middlewares.browser.BrowserMiddleware": 110,
 }
 """Only with our scheduler: they go by what was taken from the frontier, or give it back."""
+BEHIND_REDIRECTS = {"treasure.middlewares.politeness.PolitenessMiddleware": 650}
+"""Where a project's spider has it, whose redirects and retries are Scrapy's."""
 EXTENSIONS = {
     "treasure.extensions.progress.ProgressExtension": 500,
     "treasure.extensions.speed.SpeedExtension": 510,
@@ -187,6 +190,8 @@ class TreasureAddon:
         log_hygiene.install()
         ours = is_native(self.crawler)
         if settings.get("TREASURE_ORDER", "treasure") != "scrapy":
+            if not ours:
+                _add(settings, "DOWNLOADER_MIDDLEWARES", BEHIND_REDIRECTS)
             _take_over_order(settings)
             if ours:
                 settings.set("DOWNLOADER", DOWNLOADER, priority="addon")
@@ -194,7 +199,9 @@ class TreasureAddon:
         _add(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
         _add(settings, "ITEM_PIPELINES", ITEM_PIPELINES)
         _add(settings, "EXTENSIONS", EXTENSIONS)
-        if ours:
+        if not ours:
+            settings.set("DOWNLOADER", PROJECT_DOWNLOADER, priority="addon")
+        else:
             _leave_out(settings, "DOWNLOADER_MIDDLEWARES", UNNEEDED_DOWNLOADER_MIDDLEWARES)
             _leave_out(settings, "DOWNLOADER_MIDDLEWARES", ORDINARY_DOWNLOADER_MIDDLEWARES)
             _add(settings, "DOWNLOADER_MIDDLEWARES", IN_THEIR_PLACE)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LEASE = "treasure_lease"
 """Key in ``request.meta``: the Lease that the request fulfils."""
+SCORE = "treasure_score"
+"""Key in ``request.meta``: the score of a request that somebody else's spider yielded."""
 SITEMAP = "sitemap"
 """Key in an entry's meta: it is a sitemap, named by so many sitemaps above it."""
 ORIGIN = "origin"

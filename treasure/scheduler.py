@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler, BaseSchedulerMeta
@@ -30,7 +31,7 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import LEASE, LinkBatch
+from treasure.items import LEASE, SCORE, LinkBatch
 from treasure.plain import plain, plain_part, restored
 from treasure.stopping import HINDERED, REPOSITORY_UNAVAILABLE
 from treasure.urls import canonical, url_key
@@ -145,6 +146,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._in_turn = 0
         self._begun = False
         self._found = _Found()
+        self._starts: Counter[int] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
@@ -227,9 +229,15 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             self._again.append(request)
             return True
         url = canonical(request.url)
-        if not url:
-            return False
-        self.push([Entry(url, self._score_of(request), meta=self._foreign(request))])
+        if getattr(self.spider, "treasure_native", False):
+            self.push([Entry(url, self._score_of(request))] if url else [])
+            return bool(url)
+        if not url:  # a file, or the like: nothing that waits in a frontier
+            self._again.append(request)
+            return True
+        key = self._key(request, url)
+        meta = self._foreign(request, key)
+        self.push([Entry(url, self._score_of(request), meta=meta)], [key])
         return True
 
     def next_request(self) -> Request | None:
@@ -461,15 +469,32 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             dont_filter=True,
         )
 
-    def _foreign(self, request: Request) -> dict[str, Any]:
-        if getattr(self.spider, "treasure_native", False):
-            return {}
+    def _key(self, request: Request, url: str) -> int:
+        """Return the key of somebody else's request.
+
+        It is that of its address, as for links. What is more than a look at an address (a form that
+        is sent) has one of its own, and so has what shall not be filtered. Of these, a request of
+        the spider's start has the same key in each run: a crawl that goes on does not repeat it.
+        """
+        fingerprint = self.crawler.request_fingerprinter.fingerprint
+        found = fingerprint(request)
+        key = url_key(url)
+        if found != fingerprint(Request(request.url)):
+            key = int.from_bytes(found[:8], "big", signed=True)
+        if not request.dont_filter:
+            return key
+        if SCORE in request.meta or not request.meta.get("is_start_request"):
+            return url_key(f"{key} {uuid4()}")
+        self._starts[key] += 1
+        return url_key(f"{key} {self._starts[key]}") if self._starts[key] > 1 else key
+
+    def _foreign(self, request: Request, key: int) -> dict[str, Any]:
         try:
             return {REQUEST: plain(request.to_dict(spider=self.spider))}
         except (TypeError, ValueError):
             # It holds what only this process can hold: an object, a function that is no method of
             # the spider. A crawl that goes on after a restart gets what is left of it.
-            self._live[url_key(canonical(request.url))] = request
+            self._live[key] = request
             rest = request.replace(callback=None, errback=None).to_dict(spider=self.spider)
             parts = {name: plain_part(rest.pop(name, {})) for name in ("meta", "cb_kwargs")}
             return {REQUEST: plain_part(rest) | parts}

@@ -33,6 +33,10 @@ class Site:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.do_GET()
+
             def do_GET(self) -> None:
                 if site.unplugged:
                     self.close_connection = True

@@ -22,16 +22,14 @@ from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
 from treasure.interpreter import tidy
-from treasure.items import LEASE, ORIGIN, Draft, LinkBatch, PageItem
+from treasure.items import LEASE, ORIGIN, SCORE, Draft, LinkBatch, PageItem
 from treasure.middlewares.desk import Breath, Desk
+from treasure.pages import Page
 from treasure.pipelines.writer import writer_of
 from treasure.urls import canonical
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-SCORE = "treasure_score"
-"""Key in ``request.meta``: the score of a request that somebody else's spider yielded."""
 
 
 class TGraphScoringMiddleware:
@@ -122,16 +120,26 @@ class TGraphScoringMiddleware:
     async def _foreign(self, response: Response, requests: list[Request]) -> list[Request]:
         """Judge and record a page of somebody else's spider; score the requests it gave.
 
-        A request gets the score of the link it follows; without such a link, the page's relevance.
+        A request gets the score of the link it follows; without such a link, the page's relevance,
+        and of what is no page, its own score.
         """
         bench = workbench_of(self.crawler)
-        if self.ours or bench is None or not isinstance(response, TextResponse):
-            return requests
-        try:
-            page = read_page(response.url, response.text)
-        except UnreadablePageError:
+        if self.ours or bench is None:
             return requests
         lease = response.meta.get(LEASE)
+        for request in requests:
+            request.meta.pop(LEASE, None)  # copied along with response.meta by many spiders
+            request.meta[SCORE] = lease.score if lease is not None else SEED_SCORE
+        if not canonical(response.url) or not 200 <= response.status < 300:
+            return requests  # a file or the like, or a failure that landing has recorded
+        draft = Draft(lease, time.time(), response.url, response.status, body=response.body)
+        try:
+            page = _page_of(response)
+        except UnreadablePageError as error:
+            draft.failure = str(error)
+            if writer_of(self.crawler).add(draft, None):
+                self.crawler.stats.inc_value("treasure/pages/failed")
+            return requests
         async with self.desk.turn:
             decision = await self.score(LinkBatch(page, page.links, lease))
         scores: dict[str, float] = {}
@@ -139,10 +147,16 @@ class TGraphScoringMiddleware:
             scores[link.url] = max(score, scores.get(link.url, 0.0))
         for request in requests:
             request.meta[SCORE] = scores.get(canonical(request.url), decision.verdict.relevance)
-            request.meta.pop(LEASE, None)  # copied along with response.meta by many spiders
         kind = "on_topic" if decision.verdict.on_topic else "off_topic"
         self.crawler.stats.inc_value(f"treasure/pages/{kind}")
-        draft = Draft(lease, time.time(), response.url, response.status, body=response.body)
         draft.page, draft.decision = page, decision
         writer_of(self.crawler).add(draft, decision.verdict)
         return requests
+
+
+def _page_of(response: Response) -> Page:
+    if isinstance(response, TextResponse):
+        return read_page(response.url, response.text)
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    kind = content_type.partition(";")[0].strip().lower()
+    raise UnreadablePageError(f"content type {kind or 'unknown'}")

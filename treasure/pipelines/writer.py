@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 
 from treasure import failures
-from treasure.addon import workbench_of
+from treasure.addon import is_native, workbench_of
 from treasure.downloaders.patience import told_to_end
 from treasure.errors import RepositoryUnavailable
 from treasure.frontier.base import Lease
@@ -63,6 +63,8 @@ class RepositoryWriter:
     def __init__(self, crawler: Crawler, bench: Workbench) -> None:
         self.crawler = crawler
         self.bench = bench
+        self.ours = is_native(crawler)
+        """Retries of a project's spider are Scrapy's: what fails in the end has failed."""
         self._seeds = frozenset(bench.seeds)
         self._waiting: list[PageRecord] = []
         self._task: asyncio.Task[None] | None = None
@@ -103,6 +105,7 @@ class RepositoryWriter:
         if (
             lease is not None
             and draft.page is None
+            and self.ours
             and isinstance(scheduler, FrontierScheduler)
             and lease.attempts < self.bench.config.retry_times
             and failures.worth_retrying(draft.status, draft.failure)
