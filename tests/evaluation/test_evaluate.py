@@ -113,6 +113,22 @@ def test_a_damaged_web_is_measured_as_far_as_it_can_be_read(files: list[str], ca
     assert "cannot be read; measured on the" in capsys.readouterr().err
 
 
+def test_targets_that_the_web_lacks_are_told(files: list[str], tmp_path: Path, capsys) -> None:
+    topics = json.loads(Path(files[2]).read_text())
+    birds = next(topic for topic in topics if topic["name"] == "birds")
+    count = len(birds["targets"])
+    birds["targets"] += ["http://nowhere.example/1", "http://nowhere.example/2"]
+    files[2] = str(tmp_path / "more.json")
+    Path(files[2]).write_text(json.dumps(topics))
+    assert evaluate(files, "--strategies", "best-first") == 0
+    told = f"2 of the {count + 2} targets of 'birds' are no pages of"
+    assert told in capsys.readouterr().err
+    birds["targets"] = birds["targets"][-2:]
+    Path(files[2]).write_text(json.dumps(topics))
+    assert evaluate(files, "--strategies", "best-first") == 2
+    assert "None of the 2 targets of 'birds' is a page of" in capsys.readouterr().err
+
+
 def test_scrapy_measures_and_says_the_same(files: list[str], capsys) -> None:
     asked = ["--strategies", "shark-search", "--examples", "2", "--json", "-"]
     assert evaluate(files, *asked) == 0

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, write."""
-    from treasure.evaluation.trial import chosen_topics
+    from treasure.evaluation.trial import chosen_topics, missing_targets
     from treasure.evaluation.virtual_web import VirtualWeb, read_web_topics
 
     web = VirtualWeb.open(args.web)
@@ -59,6 +59,13 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     topics = chosen_topics(read_web_topics(args.topics), args.topic)
+    for topic in topics:
+        if missing := missing_targets(web, topic):
+            print(
+                f"{missing} of the {len(topic.targets)} targets of {topic.name!r} are no pages of"
+                f" {args.web}: no crawl can find them.",
+                file=sys.stderr,
+            )
     trials = _trials(args, [topic.name for topic in topics])
     _prepare_outputs(args)
     results = _measured(args, topics, trials)

@@ -161,6 +161,18 @@ def seeds_of(web: VirtualWeb, topic: WebTopic, kind: str) -> list[str]:
     return found
 
 
+def missing_targets(web: VirtualWeb, topic: WebTopic) -> int:
+    """Return how many of the topic's targets *web* has no page of; raise WebError when all."""
+    missing = sum(not web.has_page(url) for url in topic.targets)
+    if missing == len(topic.targets):
+        raise WebError(
+            f"None of the {missing} targets of {topic.name!r} is a page of the web {web.path}, so"
+            " nothing can be measured. Is this the web of these topics? `treasure web info` tells"
+            " what it holds."
+        )
+    return missing
+
+
 def chosen_topics(topics: list[WebTopic], names: list[str]) -> list[WebTopic]:
     """Return the topics called *names*, all when none is named; each must have targets."""
     known = {topic.name: topic for topic in topics}

@@ -104,6 +104,11 @@ class VirtualWeb:
             return None
         return response.page()
 
+    def has_page(self, url: str) -> bool:
+        """Tell whether there is a 200 page at *url*, redirects followed, without reading it."""
+        response = self.follow(url)
+        return response is not None and response.is_page
+
     def _find(self, url: str) -> str | None:
         url = url.partition("#")[0]
         if url in self._offsets:

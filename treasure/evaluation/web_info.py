@@ -90,6 +90,6 @@ def _topic(topic: WebTopic, web: VirtualWeb) -> TopicInfo:
         topic.name,
         topic.ddc,
         len(topic.targets),
-        sum(url not in web for url in topic.targets),
+        sum(not web.has_page(url) for url in topic.targets),
         sum(url not in web for url in (*topic.seeds, *topic.on_topic_seeds)),
     )
