@@ -31,7 +31,7 @@ from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import LEASE, SCORE, LinkBatch
+from treasure.items import FOUND, LEASE, SCORE, LinkBatch
 from treasure.plain import plain, plain_part, restored
 from treasure.stopping import HINDERED, REPOSITORY_UNAVAILABLE
 from treasure.urls import canonical, url_key
@@ -235,9 +235,10 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         if not url:  # a file, or the like: nothing that waits in a frontier
             self._again.append(request)
             return True
+        found = request.meta.pop(FOUND, {})
         key = self._key(request, url)
         meta = self._foreign(request, key)
-        self.push([Entry(url, self._score_of(request), meta=meta)], [key])
+        self.push([Entry(url, self._score_of(request), meta=meta, **found)], [key])
         return True
 
     def next_request(self) -> Request | None:
@@ -258,10 +259,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         """Ask the middleware what the links of a page are worth, and queue them."""
         assert self.bench is not None
         assert self.scoring is not None
-        decision = await self.scoring.score(batch)
-        if self.recorder is not None:
-            told = self.recorder.scored(batch, decision)
-            decision = replace(decision, explanation=told)
+        decision = self.recorded(batch, await self.scoring.score(batch))
         links, scores, fresh = decision.links, decision.scores, decision.fresh
         keys = [link.key for link in links]
         if len(set(keys)) < len(keys):
@@ -285,6 +283,12 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         elif self._found.pages == 1:
             asyncio.get_running_loop().call_later(FOUND_SECONDS, self._queue_found)
         return decision
+
+    def recorded(self, batch: LinkBatch, decision: Decision) -> Decision:
+        """Have the scores of a page's links written down; add what is known of the link to it."""
+        if self.recorder is None:
+            return decision
+        return replace(decision, explanation=self.recorder.scored(batch, decision))
 
     def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> None:
         """Queue *entries*; *keys* are theirs, where the caller has them."""

@@ -158,6 +158,13 @@ def test_one_line_switches_the_order(project: Path, site: Site) -> None:
     told = json.loads(treasure(runs, "compare", "theirs", "ours", "--json"))
     assert [job["pages"] for job in told["jobs"]] == [19, 19]
     assert json.loads(treasure(runs, "status", "theirs", "--json"))["state"] == "ended"
+    # What is stored can be searched and explained, as of a crawl of our own.
+    assert rows(
+        runs, "select depth, anchor from pages where job='ours' and url like '%/stars/1'"
+    ) == [(2, "stars and planets")]
+    assert json.loads(treasure(runs, "search", "telescope job:ours", "--json"))["total"] > 0
+    told = treasure(runs, "explain", f"{site.url}/stars/1", "--job", "ours")
+    assert f"{site.url}/stars" in told.partition("taken")[0]
 
 
 class Times:

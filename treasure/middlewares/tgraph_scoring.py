@@ -22,10 +22,12 @@ from treasure.crawl import SEED_SCORE, Decision
 from treasure.errors import UnreadablePageError
 from treasure.extract import read_page
 from treasure.interpreter import tidy
-from treasure.items import LEASE, ORIGIN, SCORE, Draft, LinkBatch, PageItem
+from treasure.items import FOUND, LEASE, ORIGIN, SCORE, Draft, LinkBatch, PageItem
 from treasure.middlewares.desk import Breath, Desk
 from treasure.pages import Page
+from treasure.pipelines.repository import RepositoryPipeline
 from treasure.pipelines.writer import writer_of
+from treasure.scheduler import FrontierScheduler
 from treasure.urls import canonical
 
 if TYPE_CHECKING:
@@ -140,8 +142,12 @@ class TGraphScoringMiddleware:
             if writer_of(self.crawler).add(draft, None):
                 self.crawler.stats.inc_value("treasure/pages/failed")
             return requests
+        scheduler, batch = self.crawler.engine.scheduler, LinkBatch(page, page.links, lease)
         async with self.desk.turn:
-            decision = await self.score(LinkBatch(page, page.links, lease))
+            decision = await self.score(batch)
+            if isinstance(scheduler, FrontierScheduler):
+                decision = scheduler.recorded(batch, decision)
+                _say_where(requests, batch, decision)
         scores: dict[str, float] = {}
         for link, score in zip(decision.links, decision.scores, strict=True):
             scores[link.url] = max(score, scores.get(link.url, 0.0))
@@ -150,8 +156,29 @@ class TGraphScoringMiddleware:
         kind = "on_topic" if decision.verdict.on_topic else "off_topic"
         self.crawler.stats.inc_value(f"treasure/pages/{kind}")
         draft.page, draft.decision = page, decision
+        draft.explanation = dict(decision.explanation)
         writer_of(self.crawler).add(draft, decision.verdict)
+        repository = self.crawler.get_item_pipeline(RepositoryPipeline)
+        if decision.verdict.on_topic and repository is not None:
+            repository.finish_beside()
         return requests
+
+
+def _say_where(requests: list[Request], batch: LinkBatch, decision: Decision) -> None:
+    """Let requests tell the scheduler where they were met."""
+    page, links = batch.page, {link.url: link for link in decision.links}
+    met = [link for request in requests if (link := links.get(canonical(request.url)))]
+    contexts = dict(zip([link.url for link in met], page.contexts(met), strict=True))
+    depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
+    for request in requests:
+        url = canonical(request.url)
+        anchor = links[url].anchor_text if url in links else ""
+        request.meta[FOUND] = {
+            "depth": depth,
+            "referrer": page.url,
+            "anchor": anchor,
+            "context": contexts.get(url, ""),
+        }
 
 
 def _page_of(response: Response) -> Page:

@@ -20,8 +20,6 @@ from treasure.workbench import repository_url
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from treasure.workbench import Workbench
-
 logger = logging.getLogger(__name__)
 
 
@@ -51,9 +49,14 @@ class RepositoryPipeline:
         bench = workbench_of(self.crawler)
         if isinstance(item, PageItem) and bench is not None and item.draft.page is not None:
             writer_of(self.crawler).add(item.draft, bench.crawl.judge.verdict(item.draft.page))
-            if self.helper is None:
-                self._start_helper(bench)
+            self.finish_beside()
         return item
+
+    def finish_beside(self) -> None:
+        """Have a process beside the crawl finish what is stored, unless one does already."""
+        bench = workbench_of(self.crawler)
+        if self.helper is None and bench is not None and bench.config.main_text != "later":
+            self.helper = Helper(repository_url(bench.config), bench.config.main_text)
 
     async def close_spider(self) -> None:
         """Write what still waits, and give the helper a while to finish it."""
@@ -64,8 +67,3 @@ class RepositoryPipeline:
         seconds = HURRIED_SECONDS if told_to_end(self.crawler) else WAIT_SECONDS
         if not await asyncio.to_thread(self.helper.close, seconds):
             logger.info("Not all stored pages are indexed yet: `treasure refresh` does the rest.")
-
-    def _start_helper(self, bench: Workbench) -> None:
-        method = bench.config.main_text
-        if method != "later":
-            self.helper = Helper(repository_url(bench.config), method)
