@@ -228,6 +228,20 @@ def test_discarded_links_are_forgotten(open_with: Callable[[Policy], Frontier]) 
     assert frontier.push([link("2", 0.2, "2.org")]) == [True]
 
 
+def test_requests_to_one_address_with_keys_of_their_own(
+    open_with: Callable[[Policy], Frontier],
+) -> None:
+    frontier = open_with(HASTY)
+    assert frontier.push([link("form"), link("form"), link("form")], [1, 2, 1]) == [
+        True,
+        True,
+        False,
+    ]
+    assert drain(frontier) == ["http://a.org/form"] * 2
+    assert frontier.push([link("form")]) == [True]
+    assert frontier.push([link("form")], [2]) == [False]
+
+
 def test_done_without_being_fetched(open_with: Callable[[Policy], Frontier]) -> None:
     """The target of a redirect, queued or not, is done with the page that led there."""
     frontier = open_with(HASTY)

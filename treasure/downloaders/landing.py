@@ -31,7 +31,8 @@ class LandingDownloader(Downloader):
 
     def _failed(self, failure: Failure, request: Request) -> Failure:
         error = failure.value
-        assert isinstance(error, Exception)
+        if not isinstance(error, Exception):
+            return failure
         if politeness := self.crawler.get_downloader_middleware(PolitenessMiddleware):
             politeness.process_exception(request, error)
         if landing := self.crawler.get_downloader_middleware(LandingMiddleware):

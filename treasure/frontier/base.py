@@ -104,7 +104,8 @@ class Frontier(Protocol):
     def push(self, entries: Sequence[Entry], keys: Sequence[int] | None = None) -> list[bool]:
         """Queue what is new; give what is queued already its new score. True: was new.
 
-        *keys* are those of the entries (``urls.url_key``), where the caller has them.
+        *keys* are those of the entries (``urls.url_key``), where the caller has them. A request of
+        somebody else's spider that is more than its address (a form) has a key of its own.
         """
 
     @property
