@@ -72,7 +72,7 @@ def test_what_comes_is_what_scrapys_handler_brings():
                 assert told.pop("size") < 999_999
         assert ours == theirs
     assert [told.get("status", told.get("failure")) for told in by_us] == [
-        200, 200, 410, 301, 204, 200, 200, "DownloadCancelledError", 200, 200, 404, 501, 200,
+        200, 200, 410, 301, 204, 200, 200, "DownloadCancelledError", 200, 200, 404, 200, 200,
         "StopDownload", "DownloadCancelledError", "DownloadConnectionRefusedError",
         "CannotResolveHostError",
     ]  # fmt: skip
