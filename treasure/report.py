@@ -7,6 +7,7 @@ that crashed.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -17,7 +18,6 @@ from sqlalchemy import case, func, select
 from treasure import plots, stopping
 from treasure.errors import JobError
 from treasure.repository.harvest import Harvest, harvest
-from treasure.repository.jobs import latest
 from treasure.repository.models import pages
 from treasure.repository.store import Store
 
@@ -45,7 +45,6 @@ def report(store: Store, job: str) -> str:
     if row is None:
         raise JobError(f"There is no job {job!r}.")
     found = harvest(store, job)
-    _, status = latest(store.statuses(job))
     parts = [
         f"<h1>{escape(job)}: {escape(row['topic'])}</h1>",
         f"<p>{found.on_topic:,} of {found.pages:,} pages are on topic: a harvest of"
@@ -62,7 +61,7 @@ def report(store: Store, job: str) -> str:
         "<h2>Pages that were no pages</h2>",
         _failures(store, job),
         "<h2>Links refused</h2>",
-        _table(("rule", "links"), sorted(status.get("refused", {}).items())),
+        _refused(store, job),
         "<h2>What people did</h2>",
         _orders(store, job),
         "<h2>Settings</h2>",
@@ -147,6 +146,14 @@ def _failures(store: Store, job: str) -> str:
         .limit(TOP)
     )
     return _table(("what came instead", "links"), _rows(store, query))
+
+
+def _refused(store: Store, job: str) -> str:
+    """Return what all processes of the job refused."""
+    counts: Counter[str] = Counter()
+    for _, status in store.statuses(job).values():
+        counts.update(status.get("refused", {}))
+    return _table(("rule", "links"), sorted(counts.items()))
 
 
 def _alerts(store: Store, job: str) -> list[str]:
