@@ -23,7 +23,7 @@ from treasure.errors import ConfigError, FrontierUnavailable
 from treasure.frontier import open_frontier, scripts
 from treasure.frontier.base import Entry, Lease, Policy
 from treasure.frontier.packing import pack
-from treasure.frontier.redis import RedisFrontier
+from treasure.frontier.redis import SILENT_SECONDS, RedisFrontier
 
 FREE = Policy(delay=0.0, concurrency=100, ageing_fetches=0)
 
@@ -369,6 +369,28 @@ def test_server_killed_and_back(own_redis_server: RedisServer) -> None:
         urls.add(lease.entry.url)
     assert len(urls) == 60
     assert frontier.counts().done == 60
+    frontier.close()
+
+
+def test_a_server_that_hangs_is_left_alone_for_a_while(
+    own_redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call would wait as long as the first, and the crawl stands still meanwhile."""
+    frontier = RedisFrontier(own_redis_server.url, "job", FREE, timeout_seconds=0.3)
+    frontier.push(links(3))
+    assert own_redis_server.process is not None
+    own_redis_server.process.send_signal(signal.SIGSTOP)
+    with pytest.raises(FrontierUnavailable, match="Timeout"):
+        frontier.take(0.0)
+    own_redis_server.process.send_signal(signal.SIGCONT)
+    for call in (frontier.counts, lambda: frontier.take(0.0), lambda: frontier.push(links(4))):
+        with pytest.raises(FrontierUnavailable, match="did not answer a moment ago"):
+            call()
+    later = time.monotonic() + SILENT_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert frontier.push(links(4)) == [False, False, False, True]
+    found = frontier.counts()
+    assert (found.queued, found.leased) == (4, 0)  # what was leased in vain is back
     frontier.close()
 
 

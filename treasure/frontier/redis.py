@@ -46,6 +46,7 @@ try:
         OutOfMemoryError,
         RedisError,
     )
+    from redis.exceptions import TimeoutError as RedisTimeoutError
     from redis.retry import Retry
 
     from treasure.frontier.line import Line
@@ -62,6 +63,10 @@ BATCH = 500
 
 POLL_SECONDS = 0.5
 """How soon to look again whether the others have found something."""
+
+SILENT_SECONDS = 4.0
+"""How long a server that let us wait in vain is not asked again: the crawl stands still meanwhile,
+and could not even be stopped if it waited with every call."""
 
 NEW, QUEUED, FINISHED, FORGOTTEN = "n", "q", "d", "f"
 """What PUSH answers of a link; anything else: it is under way, or waits for a retry."""
@@ -119,6 +124,7 @@ class RedisFrontier:
         self._told = Told()
         self._doubtful = False
         self._beaten = -inf
+        self._silent_until = -inf
         self._redis: Any = _client(url, timeout_seconds)
         self._line = Line(self._redis)
         self._open()
@@ -381,11 +387,15 @@ class RedisFrontier:
 
     @contextmanager
     def _server(self) -> Iterator[None]:
+        if time.monotonic() < self._silent_until:
+            raise FrontierUnavailable("Redis did not answer a moment ago")
         try:
             yield
         except (AuthenticationError, AuthorizationError, NoPermissionError) as error:
             raise ConfigError(f"TREASURE_FRONTIER: Redis refuses us: {error}") from None
         except RedisError as error:
+            if isinstance(error, RedisTimeoutError):
+                self._silent_until = time.monotonic() + SILENT_SECONDS
             self._doubtful = True
             self._beaten = -inf
             self._told.clear()
