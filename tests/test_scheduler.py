@@ -193,6 +193,21 @@ def test_new_scores_find_the_links_they_are_for() -> None:
     assert queued(asyncio.run(crawl()))[0][:2] == (PAGES[0].links[0].url, 0.95)
 
 
+def test_a_stop_costs_the_links_in_flight_no_try() -> None:
+    async def crawl() -> Frontier:
+        scheduler, frontier, _ = make()
+        scheduler.push([Entry("https://old.example/", 0.1)])
+        scheduler.bench.save = scheduler.bench.close = lambda: None  # type: ignore[union-attr, method-assign]
+        lease: Any = scheduler.next_request()
+        scheduler._in_flight[lease.key] = lease
+        await scheduler.close("shutdown").asFuture(asyncio.get_running_loop())  # type: ignore[union-attr]
+        return frontier
+
+    lease = asyncio.run(crawl()).take(9.0)
+    assert lease is not None
+    assert lease.attempts == 0
+
+
 def test_the_first_reason_to_stop_stays_unless_something_hinders_the_crawl() -> None:
     scheduler, *_ = make()
     for reason, stays in [

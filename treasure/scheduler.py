@@ -188,7 +188,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             return None
         frontier = self.bench.frontier
         self._queue_found()
-        self._outbox += [partial(frontier.release, key) for key in self._in_flight]
+        # Untried: that we end is not their fault.
+        self._outbox += [partial(frontier.release, key, tried=False) for key in self._in_flight]
         self._deliver()
         with suppress(FrontierUnavailable):
             self.left = frontier.counts().queued

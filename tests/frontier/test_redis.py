@@ -124,6 +124,8 @@ def test_what_was_taken_in_a_row_and_is_not_asked_for_goes_back(redis_url: str, 
     one.close()
     found = two.counts()
     assert (found.queued, found.leased, found.done) == (9, 0, 1)
+    again = [two.take(1.0) for _ in range(9)]
+    assert [lease.attempts for lease in again if lease is not None] == [0] * 9
     two.close()
 
 

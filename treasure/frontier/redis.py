@@ -301,6 +301,8 @@ class RedisFrontier:
     def close(self) -> None:
         """Give back what is leased and leave."""
         try:
+            for lease in self._ahead:
+                self.release(lease.key, tried=False)
             self._run(scripts.LEAVE, self.worker)
         except FrontierUnavailable as error:
             logger.warning("Our links go back when their lease ends: %s", error)
