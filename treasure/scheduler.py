@@ -12,29 +12,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
-from uuid import uuid4
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler, BaseSchedulerMeta
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.request import request_from_dict
 
 from treasure import interpreter
 from treasure.addon import workbench_of
 from treasure.crawl import Decision
 from treasure.errors import FrontierUnavailable, RepositoryUnavailable, TreasureError
 from treasure.frontier.base import Entry, Frontier, Lease
-from treasure.items import FOUND, LEASE, SCORE, LinkBatch
-from treasure.plain import plain, plain_part, restored
+from treasure.items import LEASE, LinkBatch
+from treasure.project_requests import ProjectRequests
 from treasure.stopping import HINDERED, REPOSITORY_UNAVAILABLE
-from treasure.urls import canonical, url_key
+from treasure.urls import canonical
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REQUEST = "request"
-"""Key in an entry's meta: the request of somebody else's spider, as a dict."""
 FRONTIER_DAMAGED = "frontier_damaged"
 BEGUN_SECONDS = 0.02
 """How long after the first link is taken its request is out and heavy work may begin."""
@@ -140,13 +136,11 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         self._again: deque[Request] = deque()
         self._outbox: deque[Callable[[], object]] = deque()
         self._in_flight: dict[int, Lease] = {}
-        self._live: dict[int, Request] = {}
-        """Requests of somebody else's spider that JSON cannot hold, by the key of their entry."""
+        self._projects = ProjectRequests(crawler)
         self._wake: asyncio.TimerHandle | None = None
         self._in_turn = 0
         self._begun = False
         self._found = _Found()
-        self._starts: Counter[int] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
@@ -236,10 +230,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         if not url:  # a file, or the like: nothing that waits in a frontier
             self._again.append(request)
             return True
-        found = request.meta.pop(FOUND, {})
-        key = self._key(request, url)
-        meta = self._foreign(request, key)
-        self.push([Entry(url, self._score_of(request), meta=meta, **found)], [key])
+        entry, key = self._projects.entry(request, url, self._score_of(request))
+        self.push([entry], [key])
         return True
 
     def next_request(self) -> Request | None:
@@ -459,11 +451,8 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             asyncio.get_running_loop().call_later(BEGUN_SECONDS, self.bench.begun)
         if self.recorder is not None:
             self.recorder.taken(lease)
-        foreign = lease.entry.meta.get(REQUEST)
-        if foreign is not None:
-            request = self._live.pop(lease.key, None)
-            if request is None:
-                request = request_from_dict(restored(foreign), spider=self.spider)
+        request = self._projects.request(lease)
+        if request is not None:
             request.meta[LEASE] = lease
             return request
         return Request(
@@ -473,36 +462,6 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
             meta={LEASE: lease, "handle_httpstatus_all": True},
             dont_filter=True,
         )
-
-    def _key(self, request: Request, url: str) -> int:
-        """Return the key of somebody else's request.
-
-        It is that of its address, as for links. What is more than a look at an address (a form that
-        is sent) has one of its own, and so has what shall not be filtered. Of these, a request of
-        the spider's start has the same key in each run: a crawl that goes on does not repeat it.
-        """
-        fingerprint = self.crawler.request_fingerprinter.fingerprint
-        found = fingerprint(request)
-        key = url_key(url)
-        if found != fingerprint(Request(request.url)):
-            key = int.from_bytes(found[:8], "big", signed=True)
-        if not request.dont_filter:
-            return key
-        if SCORE in request.meta or not request.meta.get("is_start_request"):
-            return url_key(f"{key} {uuid4()}")
-        self._starts[key] += 1
-        return url_key(f"{key} {self._starts[key]}") if self._starts[key] > 1 else key
-
-    def _foreign(self, request: Request, key: int) -> dict[str, Any]:
-        try:
-            return {REQUEST: plain(request.to_dict(spider=self.spider))}
-        except (TypeError, ValueError):
-            # It holds what only this process can hold: an object, a function that is no method of
-            # the spider. A crawl that goes on after a restart gets what is left of it.
-            self._live[key] = request
-            rest = request.replace(callback=None, errback=None).to_dict(spider=self.spider)
-            parts = {name: plain_part(rest.pop(name, {})) for name in ("meta", "cb_kwargs")}
-            return {REQUEST: plain_part(rest) | parts}
 
     def _score_of(self, request: Request) -> float:
         assert self.scoring is not None
