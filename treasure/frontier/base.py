@@ -186,3 +186,22 @@ class Frontier(Protocol):
 
     def close(self) -> None:
         """Checkpoint and let go."""
+
+
+class LonePages:
+    """How many pages a job has, where no other worker takes any."""
+
+    policy: Policy
+    pages = 0
+
+    def count_from(self, pages: int) -> None:
+        """Take in that the job has *pages* from earlier runs."""
+        self.pages = pages
+
+    def uncount(self) -> None:
+        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
+        self.pages -= 1
+
+    def is_full(self) -> bool:
+        """Tell whether the job has all its pages."""
+        return 0 < self.policy.max_pages <= self.pages

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from treasure.core import places
 from treasure.frontier import turns
-from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.base import Counts, Entry, Lease, LonePages, Policy
 from treasure.frontier.outside import Host, Out, Outside
 from treasure.frontier.queues import Queues
 from treasure.frontier.rocks import Batch, Shelf
@@ -89,7 +89,7 @@ class _Changes:
         self.leaves.add(host)
 
 
-class EmbeddedFrontier:
+class EmbeddedFrontier(LonePages):
     """Keeps links in order on disk; ``Turns`` chooses among the hosts."""
 
     pages_at_once = 4
@@ -102,7 +102,6 @@ class EmbeddedFrontier:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.policy = policy or Policy()
-        self.pages = 0
         self._random = Random(self.policy.random_seed)
         self._turns: turns.Turns[bytes] = turns.Turns(self.policy)
         # What is added to the caller's times before they go to disk; without a clock, nothing.
@@ -143,17 +142,9 @@ class EmbeddedFrontier:
             self._drop_worst()
         return [new.pop(key, None) is not None for key in keys]
 
-    def count_from(self, pages: int) -> None:
-        """Take in that the job has *pages* from earlier runs."""
-        self.pages = pages
-
-    def uncount(self) -> None:
-        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
-        self.pages -= 1
-
     def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
-        if 0 < self.policy.max_pages <= self.pages:
+        if self.is_full():
             return None
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()

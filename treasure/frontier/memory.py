@@ -10,7 +10,7 @@ from random import Random, randrange
 from msgspec.structs import replace
 
 from treasure.frontier import turns
-from treasure.frontier.base import Counts, Entry, Lease, Policy
+from treasure.frontier.base import Counts, Entry, Lease, LonePages, Policy
 from treasure.frontier.packing import finite
 from treasure.urls import host_of, url_key
 
@@ -37,14 +37,13 @@ class _Link:
         self.landed = True
 
 
-class MemoryFrontier:
+class MemoryFrontier(LonePages):
     """Keeps one heap of links for each host; ``Turns`` chooses among the hosts."""
 
     pages_at_once = 4
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
-        self.pages = 0
         self._rate = self.policy.rate
         self._random = Random(self.policy.random_seed)
         self._turns: turns.Turns[Rank] = turns.Turns(self.policy)
@@ -64,17 +63,9 @@ class MemoryFrontier:
             self._drop_worst()
         return new
 
-    def count_from(self, pages: int) -> None:
-        """Take in that the job has *pages* from earlier runs."""
-        self.pages = pages
-
-    def uncount(self) -> None:
-        """Take in that a link which was taken is no page: a redirect, a sitemap, a page given."""
-        self.pages -= 1
-
     def take(self, now: float, wanted: int = 1) -> Lease | None:  # noqa: ARG002
         """Lease the best link whose host is allowed now."""
-        if 0 < self.policy.max_pages <= self.pages:
+        if self.is_full():
             return None
         self._unpark(now)
         explored = 0 < self.policy.exploration > self._random.random()
