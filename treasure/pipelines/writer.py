@@ -43,6 +43,8 @@ WAITS_SECONDS = (1, 2, 5, 10, 20, 30, 60, 60, 60, 60)
 BACKLOG_BATCHES = 1
 """Batches that may wait, while another is written, before we take no more links: what waits when a
 crawl is killed is fetched again."""
+DONE_IN_A_TURN = 25
+"""Pages that the frontier hears are done before others have the event loop: 100 take it 5 ms."""
 
 _writers: WeakKeyDictionary[Crawler, RepositoryWriter] = WeakKeyDictionary()
 
@@ -206,7 +208,10 @@ class RepositoryWriter:
         )
         scheduler = self.crawler.engine.scheduler
         if isinstance(scheduler, FrontierScheduler):
-            scheduler.done([key for record in batch for key in _done_with(record)])
+            for start in range(0, len(batch), DONE_IN_A_TURN):
+                part = batch[start : start + DONE_IN_A_TURN]
+                scheduler.done([key for record in part for key in _done_with(record)])
+                await asyncio.sleep(0)
             scheduler.wake()
 
     async def _pause(self, seconds: int) -> None:
