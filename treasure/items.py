@@ -85,3 +85,8 @@ class LinkBatch:
     lease: Lease | None
     listing: bool = False
     """True when the page is a mere list (a sitemap): its links are scored, it is not judged."""
+
+    @property
+    def depth(self) -> int:
+        """Return how many links lead from a seed to those of the page."""
+        return self.lease.entry.depth + 1 if self.lease is not None else 1

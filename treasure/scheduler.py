@@ -265,7 +265,7 @@ class FrontierScheduler(BaseScheduler, metaclass=_OnlyOurs):
         page = batch.page
         contexts = dict(zip([link.url for link in fresh], page.contexts(fresh), strict=True))
         context, referrer = contexts.get, page.url
-        depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
+        depth = batch.depth
         entries = [
             Entry(link.url, score, depth, referrer, link.anchor_text, context(link.url, ""))
             for link, score in zip(links, scores, strict=True)

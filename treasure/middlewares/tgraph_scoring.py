@@ -169,12 +169,11 @@ def _say_where(requests: list[Request], batch: LinkBatch, decision: Decision) ->
     page, links = batch.page, {link.url: link for link in decision.links}
     met = [link for request in requests if (link := links.get(canonical(request.url)))]
     contexts = dict(zip([link.url for link in met], page.contexts(met), strict=True))
-    depth = batch.lease.entry.depth + 1 if batch.lease is not None else 1
     for request in requests:
         url = canonical(request.url)
         anchor = links[url].anchor_text if url in links else ""
         request.meta[FOUND] = {
-            "depth": depth,
+            "depth": batch.depth,
             "referrer": page.url,
             "anchor": anchor,
             "context": contexts.get(url, ""),
